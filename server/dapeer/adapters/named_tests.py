@@ -196,12 +196,17 @@ async def _launch(
 ) -> LaunchRequest:
     """Build the tests where that is necessary, and return how to launch those that are meant.
 
-    `file` is the file or folder of the tests, None for all of the project; `parts` are those of the test's name, empty
-    for all. `inputs` are the caller's.
+    `recognised` is the runner and its project's root. `file` is the file or folder of the tests, None for all
+    of the project; `parts` are those of the test's name, from the outermost, empty for all. `inputs` are the
+    caller's arguments by name: they are kept, but for `module`, `program` and `args`, and the runner's own
+    replace those of the same name (`env` is merged, the caller's wins). To build and to look up tests runs
+    commands of the project, and waits for them. `remark` of the result's inputs tells if other tests run than
+    were named, or tests that are expected to fail.
 
     Raises:
-        ArgumentError: The runner is not installed, or there is no test of the name.
-        AdapterFailed: They cannot be built.
+        ArgumentError: The runner is not installed, no program or more than one has the test, or the `env` of
+            the runner's definition is neither a table nor a list.
+        AdapterFailed: The tests cannot be built, or their programs cannot be looked up.
     """
     runner = recognised.runner
     values = _values(recognised, file, inputs)
@@ -485,12 +490,14 @@ def _files_in(folder: Path) -> Iterator[Path]:
 def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
     """Return the name of what runs a file's tests; None: nothing does, or the file is no file of tests.
 
-    The file is read, and files of its project to recognise the runner. `definitions` are all adapters. A Python
-    file with tests, and without code that runs as a program, gives "pytest or unittest"; a test file of another
-    language gives the title of its test runner. A Python file that runs as a program, too, gives None.
+    The file is read, and files of its project to recognise the runner. A Python file with tests, and without code
+    that runs as a program, gives "pytest or unittest"; one that runs as a program, too, gives None. `definitions`
+    are all adapters, which only say what tests in Python look like. A test file of another language gives the title
+    of its test runner, such as "go test", which is looked for among `runners()`.
 
     Raises:
         OSError: The file cannot be read.
+        DefinitionError: A definition of a test runner is wrong.
     """
     python = [each.tests for each in definitions if each.tests is not None]
     able = [

@@ -206,10 +206,13 @@ def _install_adapter(definition: Definition) -> bool:
 def _reinstall(folder: Path, way: Install) -> str:
     """Fill a folder of dapeer's anew with an adapter, and return how it was verified.
 
-    `way` is the definition's way to get it. If that fails, what was in the folder comes back.
+    `way` is the definition's way to get the adapter. It is downloaded, which blocks. A file `MARK` in the
+    folder then tells that the folder is dapeer's. A `folder` that does not exist is made, with those above.
+    If anything fails, what was in the folder comes back.
 
     Raises:
-        InstallFailed: The folder is not dapeer's, or a command fails.
+        InstallFailed: The folder is there and is not dapeer's, a command fails, or the package manager is
+            unknown.
         OSError: A file cannot be written.
         TarError: A downloaded archive is not usable.
     """
@@ -250,11 +253,15 @@ def _install_into(folder: Path, way: Install, aside: Path) -> str:
 def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
     """Make a virtual environment in `folder` with packages of PyPI, and return how they were verified.
 
-    It is made by uv if there is one, else by venv and pip, with the Python that dapeer's own environment is based on: upgrades of
-    dapeer keep it. `aside` is a folder for temporary files.
+    `packages` are requirements as pip reads them. uv makes the environment if it is on PATH, else venv and
+    pip do, with the Python that dapeer's own environment is based on, so upgrades of dapeer keep it. The
+    result is a clause without a period, for a person. `aside` is an existing folder for temporary files,
+    which are left there. It downloads, and blocks without a limit; after an error `folder` may be there in
+    part.
 
     Raises:
         InstallFailed: A command fails.
+        OSError: A temporary file cannot be written, or a command cannot be started.
     """
     base, python = getattr(sys, "_base_executable", sys.executable), folder / "bin" / "python"
     uv = shutil.which("uv")

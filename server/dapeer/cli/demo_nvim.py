@@ -265,10 +265,15 @@ def in_time(expected: str) -> Generator[None]:
 async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
     """Start a Neovim in a folder with nvim-dap, yield a scripted person's place at it, and end it.
 
-    `nvim` is its executable, `nvim_dap` the plugin's folder.
+    `nvim` is its executable, `nvim_dap` the plugin's folder, `folder` the one that it runs in. The place is
+    connected already: keyboard, screen, and dapeer's plugin set up. After the body Neovim is told to quit, and
+    killed if it does not within `SECONDS_TO_QUIT`; its socket is in a temporary folder, which is removed.
 
     Raises:
-        UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`.
+        UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`, or says something else than it should.
+        OSError: `nvim` cannot be run.
+        NeovimError: It started, but cannot be connected to or set up, or has ended before it is told to quit.
+        TimeoutError: It does not answer a request in time.
     """
     with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
         socket = str(Path(place) / "nvim")
@@ -285,10 +290,14 @@ async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[S
 async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> AsyncGenerator[None]:
     """Start an embedded Neovim that listens at `socket`, and after the body wait for its end, or kill it.
 
-    `nvim` is its executable, `nvim_dap` the plugin's folder, `folder` is where it runs. It has `SECONDS_TO_QUIT` to end by itself.
+    `nvim` is its executable, `nvim_dap` the plugin's folder, `folder` is where it runs. The body begins once
+    Neovim is ready. The body is to make Neovim quit. Afterwards, or when it has not started, Neovim has
+    `SECONDS_TO_QUIT` to end by itself; then it and its process group are killed.
 
     Raises:
-        UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`.
+        UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`, or prints something else than that it
+            is ready.
+        OSError: The executable cannot be run, or `folder` does not exist.
     """
     plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
@@ -390,10 +399,13 @@ def _copy_of(program: Path) -> Generator[Path]:
 async def _starts(somebody: Person, shop: Path) -> None:
     """Have the person set a breakpoint in the file `shop`, start it in nvim-dap, and see it stop.
 
-    What the person does, and what Neovim shows, is printed.
+    `somebody` is the scripted person at a Neovim. The program is left stopped at the line `READY`. What the
+    person does, and what Neovim shows, is printed.
 
     Raises:
-        UnexpectedBehaviour: Neovim does not start the program, or does not show the stop, in time.
+        UnexpectedBehaviour: Neovim does not start the program, or does not show the stop, within
+            `SECONDS_TO_WAIT` each.
+        NeovimError: Neovim does not answer, fails, or has ended.
     """
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
@@ -555,10 +567,13 @@ async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> No
 async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> None:
     """Have the assistant propose a diff with this line, and the person accept it; write the file.
 
-    `line` takes the place of the wrong line in the file `shop`, a copy of the program.
+    `line` takes the place of the wrong line in the file `shop`, a copy of the program. `client` is the
+    assistant's connection to dapeer, `somebody` the person at the Neovim. The steps are printed. How long the
+    tool takes after the person has accepted has no limit here.
 
     Raises:
-        UnexpectedBehaviour: The answer is not what was proposed.
+        UnexpectedBehaviour: The diff is not shown within `SECONDS_TO_WAIT`, or the answer is not what was
+            proposed.
     """
     proposal = _with(line, shop)
     arguments = {"new_file_path": str(shop), "new_file_contents": proposal}

@@ -711,7 +711,12 @@ def _changes_by_software() -> Iterator[tuple[str, list[Patch], str]]:
 
 
 def _lines(row: Patch) -> list[str]:
-    """Return the lines of one change: its state, what is lost without it, and why it is off."""
+    """Return two lines on a change, its state and what is lost without it, then why it is off, if it is.
+
+    The first line has the state (`on`, `off`, or `unused`: the software needs no change as it is), the name, whose
+    software it is, and the versions that the change was tried with. Only the third line, with the reason, is
+    missing for a change that is `on`. The lines have no line ends; nothing is printed.
+    """
     off = [f"           Off: {row.off.removeprefix(UNUSED)}"] if row.off else []
     return [
         f"  {row.state:8} {row.name:26} {row.whose} {row.tried}".rstrip(),
@@ -746,8 +751,9 @@ def rows_of_nvim_dap() -> tuple[list[Patch], str]:
     """Return the changes that dapeer makes in nvim-dap, and why there are none, if the list is empty.
 
     Neovim is started with the nvim-dap that is found, and asked; this blocks. The list is empty if Neovim or
-    nvim-dap is missing, or if Neovim does not answer. The reason is a text in any case, and counts only with
-    an empty list.
+    nvim-dap is missing, or if Neovim prints nothing in time. If Neovim prints something else than the changes, such
+    as an error, each line of that is a row without a name, which is off and has the line as `lost`. The reason is a
+    text in any case, and counts only with an empty list.
     """
     nvim, nvim_dap = find_nvim(), find_nvim_dap()
     if nvim is None:

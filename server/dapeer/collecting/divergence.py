@@ -344,8 +344,10 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
 def rows_of_run(collected: Collected, place_numbers: Mapping[int, int]) -> RunRows:
     """Return a run's rows at some points, in the order of collection; rows of other points are left out.
 
-    `collected` has what the run has collected. `place_numbers` has, by the number of a point, the number of its place, a pair of points that both
-    runs have.
+    A point is a place that collects, a row what it has collected at a hit. `collected` has what the run has
+    collected. `place_numbers` has, by the number of a point, the number of its place, a pair of points that
+    both runs have. Rows are ordered by process, and within one as they were collected; processes are counted
+    from 0, in the order in which their first rows came. The rows are copied: later ones do not join.
     """
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
     return RunRows(
@@ -751,7 +753,9 @@ class ComparisonReport:
     def _row(self, run: RunRows, number: int, which: int) -> str:
         """Return the row with index `number` of a run as a line of text, with its hit, place and values.
 
-        `which` is 0 for run a and 1 for run b. The thread or task is named if there are several.
+        A row is what a point has recorded once. The line reads `#HIT [THREAD] PLACE: NAME = VALUE, …`, or for a
+        point that records whole calls `#HIT [THREAD] ` and the call, without a place. `which` is 0 for run a and
+        1 for run b. The thread or task is named only if the compared runs have several.
         """
         row = run.row(number)
         point = self.points[row.point][which]

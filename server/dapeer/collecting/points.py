@@ -137,7 +137,10 @@ def ensure_line_point(collected: Collected, path: str, requested: RequestedBreak
 def ensure_function_point(collected: Collected, requested: RequestedFunction) -> Point:
     """Return the point of functions at which a program collects; it is made in `collected` if it is new.
 
-    Of `requested` its `name`, `collect`, `calls`, `collectedBy` and `maxHits` count.
+    A point is a place at which values are recorded. `requested` is what a client wants there; of it count
+    `name` (the function), `collect` (the expressions), `calls` (each row is a call of the function),
+    `collectedBy` (the client's key) and `maxHits` (after so many rows no more are taken; 0, None or missing:
+    all are). A point that agrees in all of these is returned as it is.
     """
     return collected.ensure_point(
         requested["collect"],

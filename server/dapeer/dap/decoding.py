@@ -236,10 +236,12 @@ def _body(kind: type) -> Check:
 def _check(hint: Annotation) -> Check:
     """Return the function that checks and mends a value of type `hint`, an annotation of `dap/types.py`.
 
-    That function returns the value itself if it fits, a mended copy, or `ABSENT` if it cannot be mended. An object that lacks required
-    fields gets them ("", 0, an empty list or object; flags are not added); only without a required `id` or `threadId` it is `ABSENT`. Items
-    of a list that cannot be mended are dropped. `hint` may be a TypedDict, a list, a mapping (of which only the kind is checked), or str,
-    int and bool, to which numbers, texts and flags are converted where that loses nothing. Each function is made once and kept.
+    That function returns the value itself if it fits, a mended copy, or `ABSENT` if it cannot be mended. An object
+    that lacks required fields gets them ("", 0, an empty list or object; flags are not added); only without a
+    required `id` or `threadId` it is `ABSENT`. Items of a list that cannot be mended are dropped. `hint` may be a
+    TypedDict, a list, a mapping (of which only the kind is checked), or str, int and bool, to which numbers, texts
+    and flags are converted where that loses nothing. No other type may be used: a union or `Literal` would be
+    checked as a mapping, and float is a `KeyError`. Each function is made once and kept.
     """
     if is_typeddict(hint):
         return _object(hint, complete=True)

@@ -66,7 +66,9 @@ class OpenCodeEntry(IntegrationEntry):
     def add_commands(self, add_parser: AddParser, add: AddCommand) -> None:
         """Add the command `opencode` with its subcommands `register`, `install` and `remove`.
 
-        `add` makes a parser with a summary by `add_parser`; each subcommand's function is set as the default `command`.
+        `add` is called with a function that adds a parser (first `add_parser`), the command's name and its
+        summary, and returns the new parser. The parsed arguments have the subcommand's function as `command`;
+        `install` and `remove` share one, and have `installs`, True for `install`.
         """
         parser = add(add_parser, "opencode", "work with an OpenCode server")
         subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

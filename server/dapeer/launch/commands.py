@@ -131,13 +131,16 @@ def resolve_command(
 ) -> LaunchRequest:
     """Return a launch request for what a typed command starts, such as the script of `python app.py`.
 
-    Such commands are interpreters, test runners, shims and scripts of package managers. Any other request is returned with at most
-    its `program` split into words. Names of files are relative to the request's `cwd`, or to `project`. It may run an interpreter
-    to ask for its path: call it in a thread.
+    Such commands are interpreters, test runners, shims and scripts of package managers. Any other request is
+    returned as it is, but for a `program` that was split into words, and for `sh -c COMMAND`, which becomes
+    that command. A request without `program`, or with a URL as `program`, `module` or `code`, is returned
+    unchanged. Names of files are relative to the request's `cwd`, or to `project`. `definitions` are those of
+    the adapters, by id. It may run an interpreter to ask for its path, which blocks: call it in a thread.
 
     Raises:
-        ArgumentError: The command builds or starts a program in a way that no debugger follows, or its interpreter is not found or
-            cannot be debugged.
+        ArgumentError: There is no folder `cwd`, the `python` of the request is no interpreter, the command
+            builds or starts a program in a way that no debugger follows, or its interpreter is not found, has
+            nothing to run, or cannot be debugged.
     """
     program = launch.inputs.get("program")
     if program is None or is_url(str(program)) or {"module", "code"} & launch.inputs.keys():
@@ -207,7 +210,10 @@ _PIECE: Final = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)""")
 def simple_command(text: str) -> tuple[Sequence[str], str] | None:
     r"""Return the words of a shell's text that is one simple command, and the file that it reads.
 
-    The file is empty if it reads none. `exec` before it is left out. None: it has other syntax of the shell than words, quotes and `< FILE`.
+    The file is empty if the command reads none; of several the last one counts. `exec` before the command is
+    left out. Quotes and backslashes are resolved. None: the text is empty or has other syntax of the shell
+    than words, quotes and `< FILE`, begins with an option or with a word that has `=` in it (as
+    `NAME=VALUE`), or has a digit before `<`.
 
     >>> simple_command("exec ./book 'a b.tsv' < day.bin")
     (['./book', 'a b.tsv'], 'day.bin')
@@ -379,12 +385,14 @@ def _request_of_script(
 ) -> LaunchRequest:
     """Return the request to launch a script, a module or code, with the interpreter and its options.
 
-    `typed` is the command as it was typed, `definition` the adapter for it, and `command` its description of the interpreter. `found` are
-    the parts of the command line, `path` is the interpreter's file. `more` are further inputs; it gets the interpreter where that is an
-    input.
+    `typed` is the command as it was typed, `definition` the adapter for it, and `command` its description of the
+    interpreter. `found` are the parts of the command line, `path` is the interpreter's file. `more` are further
+    inputs. Where `command.interpreter` is an input, `path` is set under its name in `more`, which is changed; where
+    it is a key of the adapter's configuration, `path` is set there, but not if the command is the usual one; where
+    it is empty, the interpreter is left out. A bare command's file is told in the input `remark`.
 
     Raises:
-        ArgumentError: The adapter cannot pass on the interpreter's options.
+        ArgumentError: The interpreter has options, and the adapter cannot pass them on.
     """
     config: dict[str, Any] = {}
     if found.options and not command.options:

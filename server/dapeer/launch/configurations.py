@@ -69,14 +69,14 @@ def split_values(values: Json, request: str = "launch") -> tuple[dict[str, Any],
     """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
 
     The first dict has the names of dap_run: `args` as a list, `env` as a dict (of `env` and `environment`
-    together), all of an object `connect`, and the keys in `INPUTS` unless their values are lists or
-    objects, which stay among the others. Keys that choose a terminal are in neither. `request` is `launch`
-    or `attach`: only for an attach the `host` and `port` of a `target` (a gdbserver's) are among the
-    arguments; for a launch an object `target` is dropped. Other values are not checked.
+    together; of two values the later one wins), all of an object `connect`, and the keys in `INPUTS` unless
+    their values are lists or objects, which stay among the others. A `pid` or `port` that is a text of digits
+    becomes a number. Keys that choose a terminal are in neither dict. `request` is `launch` or `attach`: only
+    for an attach the `host` and `port` of an object `target` (a gdbserver's) are among the arguments; for a
+    launch such a `target` is dropped. Other values are not checked. `values` stays as it is.
 
     Raises:
-        ArgumentError: `args`, `env` or `environment` has the wrong type, or quotes in `args` are not
-            closed.
+        ArgumentError: `args`, `env` or `environment` has the wrong type, or quotes in `args` are not closed.
     """
     inputs: dict[str, Any] = {}
     rest: dict[str, Any] = {}

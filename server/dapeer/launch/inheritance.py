@@ -173,20 +173,24 @@ async def end_earlier_programs(
 ) -> Inheritance:
     """End the programs that the client has started, and forget what tools have set, before a fresh start.
 
-    Forgotten are the breakpoints that any client's tools have set, what this client collects, and the exception filters. A person's
-    breakpoints, what other clients collect, and what `requested` or `functions` name stay. Other programs are sent the removals. Return
-    what the new program inherits, with the programs that were ended.
+    Programs that were launched end; attached ones run on without a debugger. Forgotten are the breakpoints
+    that any client's tools have set, what this client collects, and the exception filters. A person's
+    breakpoints on lines, what other clients collect, and the breakpoints and collecting in `requested`, and
+    the collecting in `functions`, stay. Other programs are sent the removals: those at functions are awaited,
+    and those in files are only begun. Return what the new program inherits, with the programs that were
+    ended.
 
     Args:
         debugger: Has the breakpoints and programs from before.
-        focus: The focus of the client that starts the program; its `own` programs are ended.
+        focus: The focus of the client that starts the program; its `own_programs` are ended.
         requested: The breakpoints of the call, by path.
         functions: The functions at which the call stops or collects.
-        filters: The exception filters of the call, which are not set here; None: it has none, and the report names those that hold then.
+        filters: The exception filters of the call, which are not set here; None: the call has none, and the
+            report names those that hold then.
 
     Raises:
         RequestTimeout: A program neither ends nor can be killed.
-        DapeerError: An adapter rejects the request, or cannot detach.
+        DapeerError: An adapter rejects the request to end a program, or cannot detach.
     """
     ended = focus.own_programs
     for program in ended:

@@ -235,9 +235,12 @@ def _command_below_adapter(
 ) -> dict[str, object]:
     """Return what a stand-in is told to run in place of its command: that, below its adapter's code.
 
-    The result has `executable` (the interpreter's file), `command` (its words), and `environment`, changes to the variables of the
-    stand-in: None removes one. `told` is what the stand-in has told of its command. `reported` are values for the placeholders of
-    `definition.attach[OF_WAITING]` that the adapter has told. Nothing is sent here.
+    A stand-in is a process that waits before it runs its command. The result has `executable` (the
+    interpreter's file), `command` (its words), and `environment`, changes to the variables of the stand-in:
+    None removes one; the adapter's own variables are set only where the stand-in has none of the name. `told`
+    is what the stand-in has told of its command. `reported` are values for the placeholders of
+    `definition.attach[OF_WAITING]` that the adapter has told. The installed adapter is looked for by
+    `detect`, which may start a program, and so blocks. Nothing is sent here.
 
     Raises:
         KeyError: `definition` has no way to attach to a waiting process.

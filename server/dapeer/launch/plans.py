@@ -150,9 +150,11 @@ def _with_page(
     """Return an attach's inputs with the `url` and `page` to attach to, where the adapter needs a page.
 
     If the adapter's definition says where a browser lists its pages and `inputs` has a `port`, the list is
-    requested there by HTTP, which blocks. The first of these chooses the page: `url` or `program` of `inputs`,
-    `urlFilter` or `url` of `config`, the adapter's own configuration; without any the port must have just one
-    page. The result is a new dict without `program`. Otherwise `inputs` itself comes back.
+    requested there by HTTP, which blocks. The first of these that is not empty chooses the page: `url` or
+    `program` of `inputs`, `urlFilter` or `url` of `config`, the adapter's own configuration. It is a URL, in
+    which `*` stands for any text, or a page's id; without any the port must have just one page. The result is
+    a new dict without `program`; its `url` is the page's whole URL and its `page` the page's id. Otherwise
+    `inputs` itself comes back.
 
     Raises:
         ArgumentError: No page, or several, fit, or nothing lists pages at the port.

@@ -171,12 +171,15 @@ class Launcher:
     ) -> Start:
         """Return the start of a configuration by name, or else of the call's arguments; nothing is started.
 
-        `launch` is the caller's request, `configuration` a name or None. `where` is `nvim` (in Neovim), `direct` (under an adapter of
-        dapeer) or `auto` (in Neovim if it can). It asks Neovim, and may build tests.
+        `launch` is the caller's request, `configuration` a name or None. `where` is `nvim` (in Neovim), `direct` (under
+        an adapter of dapeer) or `auto` (in Neovim if it can). The call asks the attached Neovim for its configurations,
+        may build tests, and may run an interpreter to ask for its version. The start of a configuration has the tasks
+        to run before and after it, which are not run here.
 
         Raises:
-            DapeerError: There is no such configuration or adapter, an argument does not fit, or something only a person can answer
-                is missing.
+            DapeerError: There is no such configuration or adapter, several configurations fit, it is a compound, an
+                argument or a task does not fit, the tests cannot be built, Neovim does not answer or cannot start it,
+                or something only a person can answer is missing.
         """
         if configuration is None:
             return await self._by_arguments(launch, where)
@@ -313,11 +316,17 @@ class Launcher:
     async def _by_name(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         """Return the start of the configuration `chosen`, with the caller's arguments in place of its own.
 
-        Nothing is started yet, but files are read, and programs may be asked for their versions. It is in Neovim if `where` and its
-        nvim-dap allow it, else under an adapter of dapeer.
+        Nothing is started yet, but files are read, an attached Neovim may be asked which adapters it knows, and
+        programs may be asked for their versions. The start is in Neovim if `where` allows it and the Neovim's
+        nvim-dap knows the adapter, else under an adapter of dapeer. `launch` has the caller's arguments.
 
         Raises:
-            DapeerError: Something only a person can answer is missing, no adapter fits, or an argument does not.
+            NoNeovim: `where` is `nvim`, and no Neovim is attached.
+            AdapterUnknown: There is no adapter of the configuration's type, or `where` is `nvim` and nvim-dap has
+                none.
+            ArgumentError: Something that only a person can answer is missing, the configuration's `request` is
+                neither launch nor attach, or an argument does not fit.
+            DapeerError: The Neovim does not answer or cannot do it, or the interpreter is too old.
         """
         debugger = self.debugger
         definition = find_definition(debugger.definitions, chosen.type)
@@ -420,13 +429,17 @@ class Launcher:
     async def _start_configuration_in_neovim(
         self, there: tuple[Peer, str], launch: LaunchRequest, chosen: Configuration, inputs: Json
     ) -> Start:
-        """Return the start of a configuration in Neovim as it is written, with the caller's arguments.
+        """Return the start of a configuration in a Neovim, with the caller's arguments in place of its keys.
 
-        `there` is the Neovim, and the name of the adapter there; `chosen` is the configuration, `launch` the caller's request. Nothing is
-        started. `inputs` are the caller's arguments, checked; they replace the configuration's keys.
+        `there` is the Neovim (a peer, that is, an attached one), and the name of the adapter in its nvim-dap;
+        `chosen` is the configuration, `launch` the caller's request. `inputs` are the caller's arguments, checked
+        and with `cwd`; those that the request names, and its `config`, replace the configuration's keys, except for
+        `terminal`, `follow_children` and `just_my_code`, which no adapter knows by these names and which are
+        ignored. Nothing is started; the files that keys name are only looked at.
 
         Raises:
-            ArgumentError: A file that a key names is a named pipe, a device or the like.
+            ArgumentError: A file that a key names is a named pipe, a device or the like, or there is no folder
+                `cwd`.
         """
         peer, kind = there
         given = {key: inputs[key] for key in launch.inputs if key not in _OURS}

@@ -112,9 +112,10 @@ class TaskRun:
         """Run the tasks that a task depends on, then the task itself; each label at most once.
 
         The tasks before run one after the other if `stage.is_sequential`, else side by side. The method returns
-        when the task has ended, or, if it is a background task, is ready; a task whose label is run already is
-        waited for, and one without a command has nothing to run. A line on each task that was run is appended to
-        `outcomes`.
+        when the task has ended, or, if it is a background task, is ready. A task whose label another call runs
+        already is waited for; if that call has failed, without end, until the caller is cancelled. A stage whose
+        task has no command has nothing more to run. For each task that ended well or is ready a line is appended
+        to `outcomes`.
 
         Raises:
             TaskFailed: A task cannot be run, has failed, takes too long to end, or is not ready in time.

@@ -158,10 +158,14 @@ class TasksFile:
 def parse(data: bytes, platform: str) -> TasksFile:
     """Return the tasks and inputs of a tasks.json, with the keys of this platform and those for all tasks.
 
-    `platform` is `windows`, `osx` or `linux`. Variables are not filled in yet.
+    `platform` is `windows`, `osx` or `linux`. The tasks are by label (`label_of`), and of several with one
+    label the last counts. Each task has the file's `type` unless it has one, and `options`, in which the
+    file's options are below its own. Variables are not filled in yet.
 
     Raises:
-        MalformedJson: It is no JSON even with comments and trailing commas allowed, or not made as a tasks.json is.
+        MalformedJson: The file is not UTF-8, or no JSON object even with comments and trailing commas
+            allowed; or its `tasks`
+        or `inputs` are no list of objects.
     """
     top, text = read_object(data)
     common = {key: top[key] for key in ("options", "type") if key in top}
@@ -180,6 +184,8 @@ def parse(data: bytes, platform: str) -> TasksFile:
 
 def label_of(task: Json) -> str:
     """Return a task's label, as VS Code makes it where the task has none: `npm: SCRIPT`, or the command.
+
+    An older file's `taskName` counts as a label. Without any of these the result is empty.
 
     >>> label_of({"command": "make"}), label_of({"command": {"value": "my make", "quoting": "strong"}})
     ('make', 'my make')

@@ -426,9 +426,11 @@ class Front:
             os.close(self._news_writer)
 
     def _answer_all(self) -> None:
-        """Read stdin and answer the client.
+        """Read stdin and answer the client on stdout; block until there is nothing more to answer here.
 
-        This ends when `hand_over` is called, an answer is unknown, or the client closes its input.
+        This ends when `hand_over` is called, when only the whole server can answer the next line, when an
+        incomplete line is too long, or when the client closes its input. What was read and not answered stays in
+        `_unfinished_line`, and each answered line is kept in `_answered`, for the whole server.
 
         Raises:
             OSError: The client has left without reading its answers.

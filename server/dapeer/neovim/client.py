@@ -203,11 +203,14 @@ class Neovim:
     ) -> Self:
         """Connect to a Neovim at a socket's path or `host:port`, and return it.
 
-        A thread serves the connection until it ends or `aclose`. `notified` gets the method's name and the arguments of each notification,
-        in the caller's event loop; None: they are dropped. After a timeout the connection is closed once it is made.
+        A thread serves the connection until that ends or `aclose` is called. `notified` gets the method's name and
+        the arguments of each notification, in the caller's event loop; None: notifications are dropped. `seconds`
+        is how long to wait for the connection. After a timeout, a connection that is still made later is closed at
+        once.
 
         Raises:
-            NoNeovim: Nothing listens there, or another user of this machine does, to whom nothing is sent.
+            NoNeovim: Nothing listens there; or what listens hangs up or is no Neovim; or it is another user's of
+                this machine, to whom nothing is sent.
             NeovimBusy: The process that listens there does not answer within `seconds`.
         """
         self = cls(target, notified or _ignore)

@@ -111,8 +111,11 @@ class Tap:
     async def receive(self) -> FeedFrame:
         """Wait for the next frame and return it, without a limit; the frame of the end is never returned.
 
+        A frame is a message between nvim-dap and its adapter, or one on the fate of a request of dapeer's.
+
         Raises:
-            anyio.EndOfStream: nvim-dap has closed the session (`closed` is set then), or the connection broke.
+            anyio.EndOfStream: nvim-dap has closed the session (`is_closed_by_nvim_dap` is set then), or the
+                connection ended.
         """
         while not self._frames:
             try:

@@ -126,14 +126,16 @@ class LuaTools:
     ) -> Any:
         """Run a tool in Neovim and return its result, decoded from JSON; a cancelled call cancels the tool.
 
-        `client` is the name of the assistant for the tool, maybe empty. After the result, a list of tools that is being read is awaited
-        for a moment, so that tools that the call has defined are known. `arguments` are the call's, by name; `progress` is called with
-        each report of the tool.
+        `client` is the name of the assistant for the tool, maybe empty. `arguments` are the call's, by name.
+        `progress` is awaited with each report of the tool: its text, how much is done, and of how much (None:
+        unknown). The result may take as long as the tool's own timeout, without one forever. After it, a list of
+        tools that is being read is awaited, `SECONDS_TO_ANSWER` at most, so that tools that the call has defined
+        are known. If Neovim ends first, the result is the one that the tool has named for this case, if it has.
 
         Raises:
             NeovimBusy: Neovim has not begun within `SECONDS_TO_ANSWER`; it will not do so later.
-            NeovimFailed: The tool failed, with its own message, or timed out.
-            NeovimGone: Neovim has ended.
+            NeovimFailed: The tool failed, with its own message, or timed out; then it is cancelled.
+            NeovimGone: Neovim has ended, and the tool has named no result for that.
         """
         neovim = self._neovim
         number = next(self._numbers)
@@ -185,12 +187,13 @@ class LuaTools:
     ) -> Any:
         """Pass a running tool's progress on until its result arrives, and return that, decoded from JSON.
 
-        `answers` gets what Neovim sends on this call. It waits for the tool's own timeout (`lua_tool.seconds`), without one forever;
-        ending the tool in Neovim is left to the caller.
+        `answers` gets what Neovim sends on this call. `progress` is awaited with text, done and total of each
+        report. The method waits for the tool's own timeout (`lua_tool.seconds`, or without one for ever); ending
+        the tool in Neovim is left to the caller.
 
         Raises:
             NeovimFailed: The tool failed, or did not answer within its own timeout.
-            NeovimGone: Neovim has ended.
+            NeovimGone: Neovim has ended, and the tool had named no result for that case.
         """
         try:
             with anyio.fail_after(lua_tool.seconds):
@@ -217,8 +220,9 @@ class LuaTools:
     def handlers(self) -> Mapping[str, Callable[..., None]]:
         """The handlers of Neovim's notifications about calls of its tools, by kind.
 
-        The kinds are `tool_started`, `tool_progress`, `tool_if_lost` and `tool_result`; a handler is called with the notification's
-        arguments.
+        They are called with the notification's arguments; `number` is the call's: `tool_started` (number),
+        `tool_progress` (number, done, total, text), `tool_if_lost` (number, JSON of the result if Neovim ends
+        first), and `tool_result` (number, ok, JSON of the result or the error's message).
         """
         return {
             "tool_started": self._started,

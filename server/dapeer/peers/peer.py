@@ -347,9 +347,10 @@ class Peer:
     def handle_notification(self, kind: str, arguments: Sequence[Any]) -> None:
         """Pass a notification of this Neovim to the handler of its `kind`.
 
-        A handler of this object has precedence; if this object has none for `kind`, all those of
-        `Notifications` are called. A kind without a handler is ignored. `arguments` are the notification's,
-        which become the handler's. Nothing is raised: an error of a handler is only logged.
+        A handler of this object has precedence, and is called with `arguments`, those of the notification. If
+        this object has none for `kind`, all those of `Notifications` are called with this object and `arguments`,
+        up to one that raises. A kind without a handler is ignored. Nothing is raised: an error of a handler is
+        only logged.
         """
         try:
             if kind in self._handlers:

@@ -99,11 +99,13 @@ class Session(Methods):
     def value(self, expression: str) -> Any:  # noqa: ANN401 - any value
         """Evaluate an expression in the frame that is shown, and return its value.
 
-        Numbers, texts, lists, dicts, True, False and None come as Python's, if they are shown whole, in at most `MAX_VALUE_CHARS`;
-        anything else is the text that dapeer shows for it. The evaluation may run code of the program.
+        Numbers, texts, lists, dicts, True, False and None come as Python's, if they are shown whole, in at most
+        `MAX_VALUE_CHARS` characters; so does any other value whose text is a Python literal or JSON, such as a
+        tuple. Anything else is the text that dapeer shows for it. The evaluation may run code of the program.
 
         Raises:
             ToolError: The expression cannot be evaluated, or the program is not stopped.
+            ServerGone: The server has ended.
         """
         answer = self._connection.call(
             "dap_evaluate",
@@ -305,6 +307,9 @@ def _frame(frame: Mapping[str, Any]) -> str:
 
 def python_value(text: str) -> Any:  # noqa: ANN401 - any value
     """Return the Python value that a text of a debugger stands for; the text itself if it stands for none.
+
+    The text is read as a Python literal, or else as JSON, with its `true`, `false` and `null`, also inside of lists
+    and objects. Other words, such as `nil`, stay texts. No code runs, and nothing is raised.
 
     >>> python_value("[1, 'a', None]"), python_value("true"), python_value("<Order 7>")
     ([1, 'a', None], True, '<Order 7>')

@@ -752,11 +752,12 @@ class Methods(Protocol):
         """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
         `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
-        `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They replace
-        the earlier ones in all living sessions, and count for later ones; with `session_id` only that session gets
-        them, and becomes the client's default. Sessions whose adapters lack some of the filters get the others, and
-        are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is
-        checked.
+        `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They
+        replace the earlier filters in all living sessions, and count for later ones. With `session_id` only that
+        session gets them (none, if it has ended), later ones do not, and it becomes the client's default. Sessions
+        whose adapters lack some of the filters get the others, and are named in notes, as is a session that has not
+        applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
+        living session nothing is checked.
 
         This calls the tool `dap_set_exception_breakpoints` of the server, and waits for its answer. An argument that is
         None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
@@ -957,9 +958,11 @@ class Methods(Protocol):
     def threads(self, *, session_id: int | None = None) -> Answer:
         """List the threads and asyncio tasks, and where each is in the user's code.
 
-        The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
-        and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. Where there are any, it has `tasks`, `deadlock` (lines on
-        those that wait for each other), `waits` (on other waits), and a `note` on an adapter that does not answer.
+        The threads of a running program are read now, where that is possible; this takes some seconds at most. The data
+        has `threads`, each with `thread_id`, `name`, `state` (`stopped`, `running`, or `blocked`: it does not heed a
+        pause) and maybe `function`, `file`, `line` and, for a stopped thread, `frame_id`. Where there are any, it has
+        the lists of lines `tasks`, `deadlock` (on those that wait for each other) and `waits` (on other waits), and a
+        `note`, a sentence on an adapter that does not answer. The session becomes the client's default.
 
         This calls the tool `dap_threads` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -1186,10 +1189,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Return numbered source lines of a file, default around the stop.
 
-        The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if both are given; by
-        default the one where the program has stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of
-        the stop in that source, or the first ones. An arrow marks the place of the stop; with `column` it marks the first line instead, of
-        which, if it is long, the part around that column is shown. A line behind them says from which line there are more. There is no data.
+        The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if
+        both are given; by default the one where the program has stopped. `count` lines are returned from `line` (from
+        1) on; without it, those around the place of the stop in that source, or the first ones. An arrow marks the
+        place of the stop; with `column` it marks the first line instead, of which, if it is long, the part around that
+        column is shown. A line behind them says from which line there are more. Notes name sessions that run an earlier
+        edition of the file. There is no data. A session that is found becomes the client's default.
 
         This calls the tool `dap_source` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
@@ -1364,9 +1369,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return.
 
-        `command` and `arguments` are DAP's, with frames and references as handles of answers. `force` sends it although the adapter does not
-        advertise it. The adapter has `timeout_ms` to answer. The data has `body`, or if that is longer than `ANSWER_CHARS`, `cut`: its
-        beginning as text.
+        `command` and `arguments` are DAP's, with frames and references as handles (the ids that tools give), which
+        are replaced by the adapter's ids; in the answer it is the other way round. While the program is not
+        stopped, ids are the adapter's own. `force` sends the request although the adapter does not advertise it.
+        The adapter has `timeout_ms` to answer. The request may run code of the program or change it, and the
+        session becomes the client's default. The data has `body`, or if that is longer than `ANSWER_CHARS` as text,
+        `cut`: its beginning as text.
 
         This calls the tool `dap_request` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is

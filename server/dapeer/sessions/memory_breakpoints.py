@@ -120,13 +120,16 @@ async def remove_data_breakpoint(session: Session, row: MemoryRow) -> None:
 async def _data_info(
     session: Session, path: str, frame: int | None, watchpoints: Watchpoints
 ) -> Body:
-    """Send `dataBreakpointInfo` for a shown variable, or else for an expression.
+    """Send `dataBreakpointInfo` for a shown variable, or an expression; return the response's body.
 
-    Return the response's body. If the adapter rejects it, the body has only its reason as `description`. `frame` is the adapter's id of a
-    frame; `watchpoints.address` is the template that makes an address of an expression, empty: the expression itself is sent.
+    `path` names the variable, such as `a.b[0]`, or is the expression. If the adapter rejects the request for the
+    variable, or gives no `dataId`, the same text is asked for as an expression, and the body is of that response.
+    If the adapter rejects the expression, the body has only the reason as `description`. `frame` is the adapter's
+    id of a frame; None: no variable is looked for, and the request names no frame. `watchpoints.address` is the
+    template into which the expression is put, as text; empty: the expression itself is sent.
 
     Raises:
-        DapeerError: The adapter does not answer, or the program runs.
+        DapeerError: The adapter does not answer, or rejects what finds the variable, or the program runs.
     """
     found, container = await evaluating.find_variable_by_text(session, path, frame)
     if found is not None:
@@ -151,8 +154,11 @@ async def _data_info(
 def _data_id(info: Body, path: str, access: str) -> str:
     """Return the `dataId` of `info`, the body of a `dataBreakpointInfo` response; errors name `path`.
 
+    `path` is the expression that is to be watched, `access` DAP's access type: `read`, `write` or
+    `readWrite`. If the adapter lists no access types, `access` is not checked.
+
     Raises:
-        ArgumentError: The adapter gives none, or not for this `access`.
+        ArgumentError: The adapter gives no `dataId`, or does not list this `access`.
     """
     data_id = info.get("dataId")
     if not data_id:

@@ -185,12 +185,13 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
 
 
 def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
-    """Return "moved" or "not hit" for a breakpoint that is bound or was reached; None: all is well.
+    """Return "moved" or "not hit" for a breakpoint that is bound or was reached; None: nothing to tell.
 
-    If an adapter has bound it on another line than was sent, the detail is that line, and the verdict is
-    "moved"; once the program has ended, it is "not hit" if the program was not seen there, and None if it
-    was, unless the breakpoint collects. Otherwise it is "not hit" once the program comes to no more
-    breakpoints (`is_final`), if it was not seen there, nor may have printed the log message.
+    If the first adapter that has bound it did so on another line than was sent, the verdict is "moved", with the
+    detail ` → LINE`. Once the program has ended, it is "not hit" with this detail if the program was not seen
+    there, and None if it was, unless the breakpoint collects: then it stays "moved". A breakpoint on its own line
+    is "not hit", without a detail, once the program comes to no more breakpoints (`is_final`), if it was not seen
+    there, nor may have printed the log message. Until then the result is None for it.
     """
     bound = next((each for each in facts.answers if each.state == "verified"), None)
     has_moved = bound is not None and bound.line != facts.line
@@ -686,8 +687,11 @@ def _why_not_collected(
 ) -> str:
     """Return why nothing is collected at a breakpoint of the file `path` that should collect.
 
-    Empty: values are collected there, or the breakpoint is none that collects. A tracer collects anywhere; log points do not where a
-    breakpoint stops on the same line; without either nothing is collected.
+    The reason is a clause without a period that begins with the adapter's name. Empty: values are collected there,
+    or the breakpoint is none that collects. A tracer (the program collects by itself) in one of `sessions` collects
+    anywhere; log points collect nothing where a breakpoint stops or logs at the place that the adapter takes for
+    the same; without either nothing is collected. `sessions` are those of the program, `first` is its first one,
+    `breakpoints` is the set in which those that stop are looked up, and `requested` is the breakpoint in question.
     """
     roads = {session.line_breakpoints.collecting_way for session in sessions} - {""}
     if "collect" not in requested or TRACER in roads:

@@ -219,9 +219,11 @@ def rows_text(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
 
 
 def rows_data(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
-    """Return rows as data: `set` is their number, `breakpoints` has the data of each.
+    """Return breakpoint rows as data: `set` is their number, `breakpoints` has the data of each.
 
-    If there are more than `MAX_LISTED_BREAKPOINTS`, only the first odd ones are among `breakpoints`.
+    If there are more than `MAX_LISTED_BREAKPOINTS`, `breakpoints` has only rows that are odd (of which there is
+    more to say than place and state, such as that the adapter has moved the breakpoint), the first
+    `MAX_LISTED_BREAKPOINTS` of them; it may be empty.
     """
     shown = (
         rows
@@ -492,11 +494,12 @@ async def dap_set_exception_breakpoints(
     """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
     `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
-    `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They replace
-    the earlier ones in all living sessions, and count for later ones; with `session_id` only that session gets
-    them, and becomes the client's default. Sessions whose adapters lack some of the filters get the others, and
-    are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is
-    checked.
+    `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They
+    replace the earlier filters in all living sessions, and count for later ones. With `session_id` only that
+    session gets them (none, if it has ended), later ones do not, and it becomes the client's default. Sessions
+    whose adapters lack some of the filters get the others, and are named in notes, as is a session that has not
+    applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
+    living session nothing is checked.
 
     Raises:
         ArgumentError: No adapter of these sessions has all of the filters; nothing was sent.
@@ -732,7 +735,9 @@ def _state(made: Breakpoint | None) -> str:
 def data_of_point(requested: RequestedFunction) -> dict[str, Any]:
     """Return a point at functions as data, with the options that it has.
 
-    `requested` is the point. The keys are `function` or `calls`, `collect`, `condition` and `max_hits`.
+    `requested` is the point: at functions of this name the program records values without stopping. The keys
+    are `function`, or `calls` if whole calls are recorded, with the name; `collect`, the expressions;
+    `condition`; and `max_hits`. Those without a value are left out.
     """
     facts: dict[str, Any] = {
         "calls" if requested["calls"] else "function": quoted(requested["name"]),

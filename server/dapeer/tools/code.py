@@ -35,15 +35,19 @@ async def dap_source(
 ) -> Reply:
     """Return numbered source lines of a file, default around the stop.
 
-    The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if both are given; by
-    default the one where the program has stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of
-    the stop in that source, or the first ones. An arrow marks the place of the stop; with `column` it marks the first line instead, of
-    which, if it is long, the part around that column is shown. A line behind them says from which line there are more. There is no data.
+    The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if
+    both are given; by default the one where the program has stopped. `count` lines are returned from `line` (from
+    1) on; without it, those around the place of the stop in that source, or the first ones. An arrow marks the
+    place of the stop; with `column` it marks the first line instead, of which, if it is long, the part around that
+    column is shown. A line behind them says from which line there are more. Notes name sessions that run an earlier
+    edition of the file. There is no data. A session that is found becomes the client's default.
 
     Raises:
-        ArgumentError: There is no such source or line, or the file may hold secrets.
+        ArgumentError: There is no such source or line, or the file may hold secrets, or cannot be read.
         NotStopped: No source is named, and the session is not stopped.
-        ConsentNeeded: The file has nothing to do with the project and its programs.
+        NoSession: No file is named, and there is no such session, or it is not clear which one is meant.
+        ConsentNeeded: The file has nothing to do with the project and its programs, and nobody has consented.
+        DapeerError: The adapter rejects a request for the source or the stack, or does not answer.
     """
     if filename is None and source_reference is None:
         current = await _current_source(call, session_id)
@@ -92,9 +96,13 @@ def _column(call: Call, session_id: int | None, place: int | None) -> int:
 async def _line_of_program(call: Call, session_id: int | None, source: str | int) -> int | None:
     """Return the line where the stopped program is in a source, from the frame that is shown outwards.
 
-    `source` is a file's path, or the number of an adapter's own source. The stack is requested from the adapter, whose errors are ignored.
-    A session that is found becomes the client's default. None: no frame is there, there is no session, or it is not stopped. `session_id`
-    is the one that the caller has given, or None for the client's default.
+    `source` is a file's path, or the number of an adapter's own source. The stack is requested from the adapter,
+    whose errors are ignored. `session_id` is the one that the caller has given, or None for the client's default; a
+    session that is found becomes the default. None: no frame from the shown one outwards is in the source, there is
+    no session, or it is not stopped.
+
+    Raises:
+        NotStopped: The session's process was killed while it was stopped.
     """
     try:
         session = call.session(session_id)

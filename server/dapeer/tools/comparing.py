@@ -110,7 +110,9 @@ def _points(call: Call, session: Session) -> list[Point]:
 def _name_points(points: Sequence[Point], call: Call) -> str:
     """Return some points as text, each with its place and its expressions.
 
-    At most `MAX_NAMED_POINTS` are named, and others counted. `call` gives the project, to which paths are relative.
+    The text reads `src/a.py:7 (x, y), load (n), 2 more`: the place is the function's name, or the path
+    relative to the project of `call`, and the line. At most `MAX_NAMED_POINTS` are named, and others counted.
+    Without points the text is empty.
     """
     named = [
         f"{each.function or f'{relative_to_project(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"

@@ -93,12 +93,15 @@ async def dap_current_location(
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code.
 
-    The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
-    and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. Where there are any, it has `tasks`, `deadlock` (lines on
-    those that wait for each other), `waits` (on other waits), and a `note` on an adapter that does not answer.
+    The threads of a running program are read now, where that is possible; this takes some seconds at most. The data
+    has `threads`, each with `thread_id`, `name`, `state` (`stopped`, `running`, or `blocked`: it does not heed a
+    pause) and maybe `function`, `file`, `line` and, for a stopped thread, `frame_id`. Where there are any, it has
+    the lists of lines `tasks`, `deadlock` (on those that wait for each other) and `waits` (on other waits), and a
+    `note`, a sentence on an adapter that does not answer. The session becomes the client's default.
 
     Raises:
-        DapeerError: The session has ended.
+        NoSession: There is no such session, or it is not clear which one is meant.
+        NotStopped: The program has ended, or dapeer has detached from it.
     """
     session = call.session(session_id)
     session.mirror.require_live()
@@ -300,8 +303,10 @@ async def _frame_variables(
 ) -> Reply:
     """Return the local variables of a frame as a reply; definitions of functions and classes come last.
 
-    Scopes and variables are requested from the adapter. `frame` is the adapter's id; `kind` is `indexed`, `named` or None for both; `count`
-    of them from index `start`.
+    Scopes and variables are requested from the adapter if the mirror does not have them. `stop` is the current
+    stop, `frame` the adapter's id of one of its frames. `kind` is `indexed` (elements), `named` (others) or None
+    for both; at most `count` of these are returned, from the index `start` (from 0) on. The data has `variables`,
+    and `more`, how many follow, if any do.
 
     Raises:
         ArgumentError: `frame` is None: the stopped thread has no frames.
@@ -369,8 +374,12 @@ async def _page_reply(session: Session, stop: Stop, page: children.Page, start: 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     """Return a variable as one line: name, type, value, and its handle if it has members.
 
-    The value is cut to about `limit` characters, where its brackets allow it. The handle, a
-    `variables_reference` of the stop, is made here if there is none yet.
+    The line is `NAME: TYPE = VALUE [variables_reference N]`; a type that is not known is left out. The value
+    is cut to about `limit` characters, where its brackets allow it. The handle N, a `variables_reference` of
+    the stop, is made here if there is none yet.
+
+    Raises:
+        ArgumentError: The stop has as many handles as it may have, and a new one would be needed.
     """
     reference = variable["variablesReference"]
     known = _type_of(stop, variable)

@@ -143,8 +143,12 @@ def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
 def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
     """Return a Neovim that was found as a row of `nvim_targets`, without the facts that are not known.
 
-    Its keys are `target`, `state`, `same_project`, and maybe `neovim_id`, `pid`, `cwd`, `version`, `dap`, `plugin`, `core_port` and
-    `waits_in_mode`.
+    The keys that are always there are `target` (its address), `state` (`attached`, or else `free`, or `busy`:
+    it has not answered in time) and `same_project` (whether its folder belongs to dapeer's project). There
+    may be `neovim_id` and `pid`, `cwd`, `version`, `plugin` (dapeer's plugin is `loaded` or `loadable`),
+    `core_port` (where the dapeer server listens that runs in it), `waits_in_mode` (the mode in which it waits
+    for a key) and, if it has answered in time, `dap` (whether nvim-dap is loaded). Nothing is asked of the
+    Neovim.
     """
     peer = _peer_of(found, call.peers)
     cwd = found.cwd or (Path(peer.cwd) if peer and peer.cwd else None)
@@ -389,7 +393,8 @@ class NeovimTool:
     def _choose_neovim(self, given: dict[str, Any]) -> Peer:
         """Return the Neovim that runs the call: the one that `connection_id` selects, or the first.
 
-        That argument is removed from `given` in place, unless it is one of the tool's own.
+        `given` are the call's arguments. `connection_id` is removed from them in place, unless the tool itself
+        has an argument of this name: that one stays, and selects a Neovim only if several have the tool.
 
         Raises:
             ArgumentError: The selected Neovim does not have the tool.

@@ -105,12 +105,18 @@ async def dap_request(
 ) -> Reply:
     """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return.
 
-    `command` and `arguments` are DAP's, with frames and references as handles of answers. `force` sends it although the adapter does not
-    advertise it. The adapter has `timeout_ms` to answer. The data has `body`, or if that is longer than `ANSWER_CHARS`, `cut`: its
-    beginning as text.
+    `command` and `arguments` are DAP's, with frames and references as handles (the ids that tools give), which
+    are replaced by the adapter's ids; in the answer it is the other way round. While the program is not
+    stopped, ids are the adapter's own. `force` sends the request although the adapter does not advertise it.
+    The adapter has `timeout_ms` to answer. The request may run code of the program or change it, and the
+    session becomes the client's default. The data has `body`, or if that is longer than `ANSWER_CHARS` as text,
+    `cut`: its beginning as text.
 
     Raises:
-        ArgumentError: Another tool sends this request, or an argument is missing; nothing was sent.
+        ArgumentError: Another tool sends this request, an argument is missing, or there is no such handle, and
+            nothing was sent; or the answer has more ids than a stop may have.
+        StaleReference: A handle belongs to an earlier stop; nothing was sent.
+        NoSession: There is no session `session_id`, or without an id it is not clear which one is meant.
         Unsupported: The adapter does not advertise it; nothing was sent.
         NotStopped: The program has ended, or it is not stopped and the request resumes it.
         DapeerError: The adapter rejects it, or does not answer in time.

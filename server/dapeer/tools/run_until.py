@@ -242,11 +242,14 @@ def _choose_driver(
 ) -> Driving:
     """Return the object that runs the program by stops: watchpoints, conditions or steps.
 
-    It depends on what the adapter supports, and on its definition. `watch` is what is waited for, `scope` the files and functions where it
-    counts, `seconds` the time that it may take. Nothing is begun.
+    The choice depends on what the adapter supports, and on its definition: a watchpoint for writes, or for
+    changes without a scope, where the adapter has them; else conditional breakpoints, where they can tell; else
+    steps. `watch` is what is waited for, `scope` the files and functions where it counts, `seconds` the time
+    that it may take. Nothing is begun.
 
     Raises:
-        Unsupported: The session is nvim-dap's, and could only be stepped.
+        Unsupported: The session is nvim-dap's, in which a person works, and no watchpoint can be used;
+            conditions are not tried there.
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()

@@ -295,9 +295,10 @@ class StartedProgram:
         """Run the tasks that come before the program, start the program, and return its session.
 
         Each call starts one run; the session becomes the client's default one. At the first call the breakpoints
-        are added to the shared set, where they stay, and are sent to other programs. A line on what became of
-        each task is kept in `task_notes`. Background tasks are ended, and the task after the program is run, once
-        the program has ended; if the program cannot be started, background tasks are ended at once.
+        and functions are added to the shared set, where they stay, and are sent to other programs in the
+        background. A line on what became of each task is kept in `_task_outcomes`. Once the program has ended,
+        the task after the program is run, a line on its outcome goes to the client's triggers, and background
+        tasks are ended; if the program cannot be started, background tasks are ended at once.
 
         Raises:
             DapeerError: A task fails, or the program does not start.

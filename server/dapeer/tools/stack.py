@@ -132,10 +132,13 @@ def _first_rows(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
 def _row_lines(
     call: Call, row: StackRow, start: int, write: Callable[[int, StackFrame], str]
 ) -> Iterator[str]:
-    """Yield the lines of a row: one from `write` for each frame, and one for all frames that are folded.
+    """Yield the lines of a row: one from `write` for each listed frame, and one for all folded frames.
 
-    `write` gets the number of a frame and the frame. `start` is the number of the frame with which the caller begins: its row is not
-    folded. A label of the adapter's is one line.
+    `write` gets the number of a frame and the frame, and returns the line. A row with `MIN_FOLDED_FRAMES`
+    frames or more is folded, but for the innermost frame of the stack (number 0), unless the row begins at
+    frame `start`, the one with which the caller's list begins, and `start` is not 0. A row of a library (with
+    `owners`) that has several listed frames gets a heading first. A row that is a label of the adapter's, not
+    frames, is one line.
     """
     if row.run.is_label:
         yield indented(f"({shortened(row.run.frames[0]['name'], NAME_CHARS)})")

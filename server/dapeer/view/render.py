@@ -78,9 +78,11 @@ def outcomes(by_state: Mapping[str, Sequence[str]]) -> Iterable[str]:
 
 
 def _stopped(view: Snapshot, project: Path, which: str) -> str:
-    """Return the first lines of a stopped program's text: why, where, and its exception.
+    """Return the first lines of a stopped program's text: why and where it has stopped, and its exception.
 
-    `which` names session and thread; it is empty or begins with a space.
+    `view` is what is shown of the program; of its `reason`, `description`, `file`, `line`, `function` and
+    `exception` any may be missing, and is left out. The file is shown relative to the folder `project` if it is in
+    that. `which` names session and thread; it is empty or begins with a space.
     """
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))

@@ -153,10 +153,15 @@ def has_enough_frames(stop: Stop, frame_owners: Frames) -> bool:
 def stack_lines(stop: Stop, frame_owners: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
 
-    `whose` tells the user's frames from others; files in `project` are relative to it. At most `MAX_STACK_LINES` of the user's lines are
-    shown, then how many frames follow and how to get them, then the outermost frame. A frame's line ends with its frame_id in brackets, a
-    handle of the stop that is made here, except that of the frame to look at first, and those of a stop that is over. Folded neighbours of
-    a library have no id.
+    `frame_owners` tells the user's frames from others; files in `project` are relative to it. Only frames
+    that are fetched already are listed. At most `MAX_STACK_LINES` + 2 lines of the user's are shown if these
+    are all; else the first `MAX_STACK_LINES` of them, then how many frames follow and how to get them, then
+    the outermost frame if it is known. Lines of libraries between them are shown, too. A frame's line ends
+    with its frame_id in brackets, a handle of the stop that is made here, except that of the frame to look at
+    first, and those of a stop that is over. Folded neighbours of a library have no id.
+
+    Raises:
+        ArgumentError: The stop has as many handles as it may have, and a new one would be needed.
     """
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:
@@ -184,8 +189,13 @@ def stack_lines(stop: Stop, frame_owners: Frames, project: Path) -> list[str]:
 def _line(stop: Stop, row: StackRow, frame_owners: Frames, project: Path) -> str:
     """Return one line of a stack: a frame with its frame_id, several frames counted, or a label.
 
-    `row` is the line: a frame, or neighbours that share it. `whose` knows the owners of frames; paths are shown relative to `project`.
-    The frame_id is a handle of the stop, given here. The frame to look at first has none, and neither have those of a stop that is over.
+    `row` is the line: a frame, or neighbours that share it. `frame_owners` knows to whom frames belong (the
+    user, or a library); paths are shown relative to `project`. The frame_id is a handle of the stop, in
+    brackets at the line's end, and is made here if there is none yet. The frame to look at first has none,
+    nor have labels, neighbours of a library that are counted, and the frames of a stop that is over.
+
+    Raises:
+        ArgumentError: The stop has as many handles as it may have, and a new one would be needed.
     """
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:

@@ -323,9 +323,11 @@ def changes_in(
 def _texts_by_name(
     variables: Sequence[Variable], preferred: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return the values of variables by name, each on one short line, members named in `preferred` first.
+    """Return the values of variables by name, each on one line of about `VALUE_CHARS` characters.
 
-    A name that occurs again, because an inner variable hides an outer one, gets an apostrophe.
+    Only in a value that is too long, and has to be cut, do the members named in `preferred` come first; a value
+    that fits keeps the adapter's order. A name that occurs again, because an inner variable hides an outer one,
+    gets an apostrophe, and a further one each time.
     """
     values: dict[str, str] = {}
     for variable in variables:
@@ -434,10 +436,12 @@ def describe_returned_function(history: StopHistory, now: Stop) -> str:
 
 
 def _describe_left_function(history: StopHistory, now: Stop, end: str = "") -> str:
-    """Return the name of the function that was left since the previous stop, `end`, and its locals there.
+    """Return the name of the function that was left since the previous stop, with its locals there.
 
-    `now` is the current stop, `end` a text on how the function was left, which stands directly behind the name. At most `MAX_RETURNED_LOCALS` locals
-    are named, with shortened values. Empty if it is not known that one was left.
+    The text reads `NAME`, then `end`, then `; its locals at line 7: a = 1, b = 2, …`, if there are any. `now`
+    is the current stop, `end` a text on how the function was left, with the space or comma before it. The
+    values are those at the previous stop, shortened; at most `MAX_RETURNED_LOCALS` locals are named, and `…`
+    stands for more. Empty if it is not known that a function was left.
     """
     last = stop_in_returned_function(history.stops_before(now)[-1:], now)
     if last is None or last.default_frame is None:

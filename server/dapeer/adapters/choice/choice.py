@@ -408,11 +408,12 @@ def page_at(host: str, port: int, listing_path: str, url: str) -> dict[str, str]
 def _listed_targets(host: str, port: int, path: str) -> list[dict[str, str]]:
     """Return `id`, `type` and `url` of each thing that a browser lists at a path by HTTP.
 
-    A missing value is an empty text. `path` is the one at which the browser lists its pages, workers and others. At most `_MOST_LISTED`
-    bytes are read; it blocks.
+    A missing value is an empty text. `path` is the one at which the browser lists its pages, workers and
+    others. At most `_MOST_LISTED` bytes are read. It blocks, for `SECONDS_TO_CONNECT` at most at each step:
+    connecting, sending, and each read.
 
     Raises:
-        ArgumentError: What listens there lists no pages.
+        ArgumentError: What listens there lists no pages, nothing does, or the list is longer.
     """
     connection = http.client.HTTPConnection(host, port, timeout=SECONDS_TO_CONNECT)
     try:

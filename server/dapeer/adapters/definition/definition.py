@@ -480,7 +480,9 @@ def user_folder() -> Path:
 def load_all(*folders: Path) -> dict[str, Definition]:
     """Return the definitions in these folders by id, those of later folders first.
 
-    Of two with one id the later folder's wins. A folder that does not exist is empty.
+    The `.toml` files of a folder are read. Of two definitions with one id in different folders that of the
+    later folder wins. A folder that does not exist counts as empty, and so does one that cannot be read,
+    which is logged.
 
     Raises:
         DefinitionError: A file is wrong, or one folder defines an id twice.
@@ -531,13 +533,14 @@ def load(path: Path) -> Definition:
 def read_with_shared(path: Path) -> dict[str, Any]:
     """Return the values of a definition file, merged with those of the files that it names in `shares`.
 
-    A shared file is looked for in the folder `SHARED` beside the file, then among those that dapeer ships. Lists are
-    joined, shared items first; tables are merged in the same way, at any depth; any other value of the file hides a
-    shared one, and a file named earlier hides a later one. The file's own `shares` is left out; a `shares` of a shared
-    file is not followed.
+    `shares` has names without `.toml`, or is a single name. A shared file is looked for in the folder `SHARED`
+    beside the file, then among those that dapeer ships. Lists are joined, shared items first, those of a file named
+    later before those of an earlier one; tables are merged in the same way, at any depth; any other value of the
+    file hides a shared one, and a file named earlier hides a later one. The file's own `shares` is left out; a
+    `shares` of a shared file is not followed.
 
     Raises:
-        DefinitionError: A file is missing, cannot be read, or is no TOML, or `shares` is no list of texts.
+        DefinitionError: A file is missing, cannot be read, or is no TOML, or `shares` is no text or list of texts.
     """
     values = read_toml(path)
     names = DefinitionTable(path, "", values).texts("shares")

@@ -48,9 +48,12 @@ def placeholders(value: object, key: str) -> Iterator[tuple[str, str]]:
 def fill(value: object, values: Mapping[str, object]) -> object:
     """Return the value with its placeholders replaced; `UNSET` when one has no value.
 
-    A text that is exactly one placeholder becomes its value, of whatever type; inside a longer text the value becomes text. What is unset
-    is dropped from its table or list, and a table or list that lost everything so is unset itself. `value` stays as it is. `values` are by
-    name; None counts as no value.
+    A placeholder is `${NAME}`; `${NAME|join}` makes one shell command line of a list, and an item
+    `${NAME...}` of a list becomes all items of the value. A text that is exactly one placeholder becomes its
+    value, of whatever type; inside a longer text the value becomes text. A text in which one placeholder has
+    no value is unset as a whole. What is unset is dropped from its table or list, and a table or list that
+    lost everything so is unset itself. Other values than texts, tables and lists are returned as they are.
+    `value` stays as it is. `values` are by name; None counts as no value.
 
     >>> fill({"stop": "${stop}", "at": "${host}:${port}", "pid": "${pid}"},
     ...      {"stop": True, "host": "localhost", "port": 1234})

@@ -131,11 +131,15 @@ class DefinitionTable:
     def _read(self, key: str, kind: Any, default: Any) -> Any:
         """Return the value of a key as the type of a field, or `default` where the key is missing.
 
-        The key counts as read. `kind` is the field's type, as annotated; an `Annotated` one names the function that reads it. `default` is
-        MISSING where the key must be there; a sequence or mapping that is missing is empty whatever `default` is.
+        The key counts as read. `kind` is the field's type, as annotated: for an `Annotated` one the function that
+        it names reads the value, without a default if that is MISSING or None; of a `Literal` the value must be
+        one of the words; a `tuple` or `Sequence` is a tuple of texts, for which one text may stand; a `Mapping`
+        is a dict, of texts unless its values are of type `Any`. `default` is MISSING where the key must be there;
+        a sequence or mapping that is missing is empty whatever `default` is.
 
         Raises:
-            DefinitionError: It is missing without a default, or of another type.
+            DefinitionError: The key is missing without a default, or its value is of another type or none of the
+                words.
         """
         form, inside = typing.get_origin(kind), typing.get_args(kind)
         if form is Annotated:

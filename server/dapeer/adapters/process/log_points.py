@@ -96,9 +96,12 @@ def as_rows(
 ) -> Iterator[Event]:
     """Yield an event for each row whose condition holds, and for each condition that is an error.
 
-    `numbers` are those of the collection points, in the order of their parts in `text`, which the log point has printed; `mark` is its
-    secret. `error_pattern` is the pattern of the debugger's errors in place of a value; None: it has none. A row is an `output` event with
-    `ROW`, an object of `point` and `cells`; an error an event of `failures.EVENT` with `error`.
+    A row is what a collection point has recorded at one hit; one without a condition is always yielded.
+    `numbers` are those of the collection points, in the order of their parts in `text`, which the log point
+    has printed; parts without a number, and numbers without a part, are left out. `mark` is the secret in the
+    log point's separators. `error_pattern` is the pattern of the debugger's errors in place of a value; None:
+    it has none. A row is an `output` event whose body has under `ROW` an object of `point`, the number, and
+    `cells`, the values as text; an error is an event of `failures.EVENT` with `error`.
     """
     parts = text.removesuffix("\n").split(row_separator(mark))
     for point, part in zip(numbers, parts, strict=False):

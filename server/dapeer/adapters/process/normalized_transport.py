@@ -164,8 +164,13 @@ class Normalizer:
     def _answer(self, message: Response) -> Response:
         """Return a response as an ordinary adapter would have sent it, by the quirks for its command.
 
-        Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are changed. It records that
-        `configurationDone` was answered.
+        Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are
+        changed, in a new response; any other response is returned as it is. The call records that `configurationDone`
+        was answered.
+
+        Raises:
+            LookupError: A folded stack has a frame whose place is not in the response.
+            ValueError: A folded stack does not have as many ids as places.
         """
         match message:
             case Response(success=False) if self._quirks.error_text:
@@ -208,8 +213,10 @@ class Normalizer:
     def _is_ignored_event(self, name: str, body: Mapping[str, Any]) -> bool:
         """Return whether an event is to be dropped, as it only reports what the adapter does to respond.
 
-        That is `output` that matches the quirk `runs_meanwhile`, and the next `continued` and `stopped` after it, once each, which are
-        recorded here. `name` is the event's; `body` is its body.
+        Dropped are an `output` event in whose text the quirk `runs_meanwhile` (a regular expression) is found, and
+        after it the next `continued` and the next `stopped`. The call records that these two are awaited, and which of
+        them has come, so it is to be made once for each event. Without the quirk nothing is dropped, nor is output that
+        is very long or has a very long line. `name` is the event's name, `body` its body.
         """
         if name in self._ignored_events:
             self._ignored_events.discard(name)

@@ -108,7 +108,8 @@ class Reaper:
     async def aclose(self) -> None:
         """End the child processes, which kill and remove what is still on their lists, and wait for their end.
 
-        The wait is not cancelled. A later `watch` starts new ones.
+        A child that has not ended after `SECONDS_TO_KILL` is killed. The wait is not cancelled. A later `watch`
+        starts new children.
         """
         children = [*self._children.values()]
         self._children.clear()
@@ -237,8 +238,11 @@ class Processes:
     def claim(self, pid: int) -> bool:
         """Have a process that an adapter names end with the session, if the session has started it.
 
-        Return whether that is so; it never is for dapeer itself. The number alone says nothing: it may be one of a container, or of another
-        machine. `pid` is the process that the adapter names.
+        Return whether it does: True also if it was claimed or added before, False for dapeer itself and for a `pid`
+        of 1 or less. `pid` is the process that the adapter names. The number alone says nothing, as it may be one
+        of a container or of another machine, so a process that no process of the session has started is left alone.
+        One that is claimed is also watched by the reaper, the child process that ends what is left if dapeer is
+        killed.
         """
         if pid in self._by_pid or pid <= 1 or pid == os.getpid():
             return pid in self._by_pid

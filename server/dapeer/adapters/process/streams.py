@@ -150,11 +150,13 @@ class PromptStream(ByteStream):
             await self._stream.send(item)
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Return the next bytes, at most `max_bytes`, and acknowledge them at once.
+        """Wait for the next bytes and return them, at most `max_bytes`; acknowledge them at once.
+
+        Only a connection over TCP on Linux is acknowledged at once. There is no timeout.
 
         Raises:
             anyio.EndOfStream: The other end has closed the connection.
-            anyio.ClosedResourceError: The stream was closed here.
+            anyio.ClosedResourceError: The stream was closed here, before or meanwhile.
             anyio.BrokenResourceError: The connection broke.
         """
         self._acknowledge()
@@ -237,12 +239,14 @@ async def connect_unix(path: str) -> PromptStream:
 async def _checked_stream(
     stream: SocketStream | UNIXSocketStream, where: str, *, here: bool
 ) -> PromptStream:
-    """Return the stream of a new connection, unless the other end is another user's; else close it.
+    """Return a stream for a new connection; if another user of this machine has its other end, close it.
 
-    `where` is the address for the error; `here` says that the other end must be on this machine.
+    `where` is the address for the error. `here` says that the other end must be on this machine, which is
+    checked where the system tells who owns ports. After each error the connection is closed.
 
     Raises:
-        OSError: The connection is to itself, was closed, or is not `here`.
+        OSError: The connection is to itself, was closed, or its other end is not on this machine though
+            `here` is set.
         ForeignListener: Another user has the other end.
     """
     connection = _socket(stream)

@@ -122,7 +122,9 @@ class Tail(asyncio.Protocol):
 def without_patches_off(text: str, patch_mark: str) -> tuple[str, list[Body]]:
     """Return a text without the lines that report patches of ours that are off, and these reports.
 
-    `patch_mark` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
+    `patch_mark` is the secret that such lines contain. Each report is an object that has `name`, `lost` and `why`;
+    they come in the order of the text. A line is removed with the line ends before and behind it, which whoever
+    reports writes with it. A line that is marked but has no JSON object stays, and is no report.
     """
     found: list[Body] = []
 

@@ -46,8 +46,10 @@ def use_starter_environment(environment: Mapping[str, str] | None) -> Generator[
 def environment_for(cwd: Path) -> dict[str, str]:
     """Return a new environment for a program that is to run in `cwd`, without dapeer's own venv.
 
-    It is that of the command that starts programs in this task, or else dapeer's own. dapeer's virtual environment is removed from `PATH`,
-    with the variables of its activation and of uv. Nothing is removed where it is that of the project that `cwd` is in.
+    It has the variables of the command that starts programs in this task, or else dapeer's own. The folder of
+    dapeer's virtual environment is removed from `PATH`; `VIRTUAL_ENV` and its prompt are removed if they name
+    that environment, and uv's variables if either was found. Nothing is removed if dapeer runs in no virtual
+    environment, or if that is the one of the project that `cwd` is in.
     """
     environment = dict(starter_environment())
     if not in_virtual_environment() or is_in_own_project(cwd):

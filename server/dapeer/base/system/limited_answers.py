@@ -23,9 +23,11 @@ MAX_MEMORY_BYTES: Final = 1 << 29
 def answer_lines(answer: Callable[..., Any]) -> None:
     """Answer each line of stdin with a line of JSON at stdout, until stdin ends.
 
-    `answer` is called with the elements of the JSON list that a line is; what it returns is written as JSON. The process limits its own
-    memory to `MAX_MEMORY_BYTES`, and writes no core dumps. A question that takes more than `MAX_PROCESSOR_SECONDS` of processor time ends
-    it by SIGPROF.
+    `answer` is called with the elements of the JSON list that a line is; what it returns is written as JSON. It
+    blocks. The process limits its own memory to `MAX_MEMORY_BYTES` for good, where the system has such a limit,
+    and writes no core dumps. A question that takes more than `MAX_PROCESSOR_SECONDS` of processor time ends the
+    process by SIGPROF. What `answer` raises leaves here, and so does the error of a line that is no JSON list:
+    later lines are not answered then.
     """
     with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))

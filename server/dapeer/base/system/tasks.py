@@ -220,7 +220,9 @@ class Waiters:
     async def wait_for(self, predicate: Predicate, seconds: float | None) -> bool:
         """Wait until `predicate` is true, and return True; return False if `seconds` pass first.
 
-        `seconds` None waits without a limit. The predicate is evaluated at once, whenever `wake` is called, and at the end of the time.
+        `seconds` None waits without a limit. The predicate is evaluated at once, whenever `wake` is called, and at the
+        end of the time; when True is returned, it may have become false again. What it raises at the beginning or at
+        the end leaves this function; what it raises in a `wake` leaves `wake`, and the wait goes on.
         """
         if predicate():
             return True

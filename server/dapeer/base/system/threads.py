@@ -81,8 +81,9 @@ class Clients:
 async def in_thread(work: Callable[..., T], *arguments: object) -> T:
     """Call a function with `arguments` in a thread of its own; return what it returns, or raise its error.
 
-    A caller that is cancelled does not wait for the thread, and neither does the end of dapeer: a stalled network mount may hold it
-    for ever. The thread has a copy of the caller's context variables.
+    A caller that is cancelled does not wait for the thread, and neither does the end of dapeer: a stalled
+    network mount may hold the thread for ever. The function then runs on, and its result or error is dropped.
+    The thread has a copy of the caller's context variables.
     """
     loop = asyncio.get_running_loop()
     # The outcome is a list of the result, or an error: a future takes no StopIteration as its exception.

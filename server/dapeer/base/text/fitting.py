@@ -398,8 +398,9 @@ def _is_uncut(item: Item) -> bool:
 def _fitted_item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
     """Return the text of one element, cut to about `max_chars`.
 
-    The text outside of its brackets is kept, and the brackets share the rest; where even that is too long, the text is cut at its end.
-    `preferred` are the names of members that come first within the brackets.
+    A text that fits is returned as it is. Of a longer one, the text outside of its brackets is kept, and the
+    brackets share the rest. Where even that is too long, or there are no brackets, the text is cut at its
+    end, where `…` stands. `preferred` are the names of members that come first within the brackets.
     """
     text = item.text
     if len(text) <= max_chars:

@@ -218,7 +218,9 @@ def has_many_places(line: str) -> bool:
 def places_of(line: str, text: str) -> list[LinePlace]:
     """Return each place where `text` is on a line, from left to right, without overlaps.
 
-    The list is empty if it is nowhere; an empty `text` is before each character, and at the end. A long line is cut in `context`.
+    The list is empty if `text` is nowhere; an empty `text` is before each character, and at the end. `column`
+    counts from 1. `context` is the line's text from `CONTEXT_CHARS` characters before that column to as many from
+    there on, white space included, and without a mark where the line was cut.
 
     >>> places_of("a(1);b(2);a(3)", "a(")
     [LinePlace(column=1, context='a(1);b(2);a(3)'), LinePlace(column=11, context='a(1);b(2);a(3)')]

@@ -197,9 +197,11 @@ def _take_place_words(tool: str, known_tool: KnownTool, values: dict[str, str]) 
 def _option_words(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
     """Yield the words of the option for an argument `name` and its `value`, as the text has it.
 
-    A flag is one word, `--NAME` or `--no-NAME`. Another option has its value, quoted for a shell, as a second word; the option is repeated
-    for each element of a `value` that is a list. Breakpoints in a list become options of their own, and `session_id` is `-s`. `known_tool`
-    is what is known of the tool: its schema and traits.
+    An argument whose schema says `boolean` is a flag of one word: `--NAME` for `true`, `--no-NAME` for any
+    other value. Another option has its value, quoted for a shell, as a second word; if `value` is a JSON list
+    with elements, the option is repeated for each of them. Breakpoints in a list become `-b PLACE` with options
+    of their own, and `session_id` is `-s`. `known_tool` is what is known of the tool: its schema and traits; an
+    argument that the schema lacks is no flag.
     """
     dashed = name.replace("_", "-")
     schema = known_tool["arguments"].get("properties", {}).get(name, {})
@@ -332,13 +334,16 @@ def call(
 ) -> int:
     """Call a tool of the project's server, write its answer or error, and return the exit code.
 
-    The server is started if none runs. dapeer's credentials are removed from the environment. The exit code is 1 for an error, 130 after
-    Ctrl-C, else 0, or with `waits` that of `answers.exit_code`.
+    The server is started if none runs, and dapeer's credentials are removed from the environment. The answer
+    goes to stdout, errors and notices go to stderr; none of these errors is raised. The exit code is 1 for an
+    error, 130 after Ctrl-C, else 0, or with `waits` that of `answers.exit_code`. If an expression in
+    `arguments` ends with a single `-`, as a shell leaves it of `a->b`, nothing is called: that is an error,
+    too.
 
     Args:
         tool: The tool's whole name, such as `dap_run`.
         arguments: The tool's arguments, with files as they are called in this folder.
-        answer_format: How the answer is written.
+        answer_format: How the answer is written: as data or text, and in which colours.
         starts: Whether the tool may start a program, which gets the environment of this process.
         waits: Whether the tool waits for a program, whose state is the exit code; Ctrl-C then pauses it.
     """
@@ -388,8 +393,9 @@ def _call_tool(
 ) -> Answer:
     """Call a tool of the connected server, and return its answer; its notices are printed to stderr.
 
-    `starts`: the tool may start a program, and the person is told if its sessions end with the server. `waits`: the tool waits for a
-    program, which Ctrl-C then pauses; for that the handler of SIGINT is set. Files in `arguments` are as they are called in this folder.
+    `starts`: the tool may start a program, and the person is told if its sessions end with the server. `waits`: the
+    tool waits for a program, which the first Ctrl-C then pauses; for that a handler of SIGINT is set, which is not
+    taken back after the call. Files in `arguments` are as they are called in this folder.
 
     Raises:
         ToolError: The tool answers with an error.

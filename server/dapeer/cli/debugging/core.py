@@ -194,9 +194,11 @@ NOTHING_RUNS: Final = "Nothing that commands have started runs here.\n"
 def end_all() -> int:
     """End all that commands have started, and their server if nobody else uses it; return 0.
 
-    Programs that they have attached to are detached from. What has become of each session, and that the server has
-    ended, is printed to stdout, or that nothing which commands have started runs. That the server goes on for
-    another client is printed to stderr.
+    Programs that they have attached to are detached from. A server that does not outlive its clients (is not
+    `detached`) is left alone. What has become of each session, and that the server has ended, is printed to
+    stdout, or that nothing which commands have started runs. The end of the server is waited for up to
+    `MILLISECONDS_TO_END`; if it goes on, a line on stderr says that another client is there. Where the system
+    cannot tell, it counts as ended.
     """
     try:
         server = connect_if_running(None)

@@ -176,8 +176,10 @@ def _add_place(
 def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str, Any]) -> None:
     """Add to a parser the option of a tool's argument, such as `--session-id` of `session_id`.
 
-    `schema` is the argument's JSON Schema. A flag that is on by default becomes `--no-NAME`; a list may be given several times. An object
-    of texts is given as `NAME=VALUE`, several times, and another object as JSON.
+    `schema` is the argument's JSON Schema. A flag that is on by default becomes `--no-NAME`; a list may be given
+    several times. An object of texts is given as `NAME=VALUE`, several times, and parsed to a list of pairs;
+    another object is given as JSON, and parsed to a dict. What is parsed has the value as its attribute `name`, and
+    no such attribute, not even None, if the option is not given.
     """
     flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
     common: dict[str, Any] = {
@@ -205,7 +207,10 @@ def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str,
 def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[str, Any]]) -> None:
     """Add to a parser `-b`, and an option for each further property of a breakpoint.
 
-    `schemas` are the JSON Schemas of a breakpoint's properties, by name.
+    `schemas` are the JSON Schemas of a breakpoint's properties, by name; those in `IN_A_POINT`, which `-b`
+    itself gives, get no option. An option may also have the short flags in `ALSO`; that of a property whose
+    schema is a list may be given several times. Each belongs to the `-b` before it. What is not given is not
+    in the parsed arguments.
     """
     group = parser.add_argument_group("breakpoints", "each option belongs to the -b before it")
     group.add_argument(
@@ -298,8 +303,10 @@ def _place(text: str) -> dict[str, Any]:
 def arguments_of(typed: Mapping[str, Any], tool: str, known_tool: KnownTool) -> dict[str, Any]:
     """Return the arguments of a tool that were typed; what was left out is not in them.
 
-    `typed` are argparse's results by name. Pairs become an object, a single empty text an empty list, and a place such as `FILE:LINE` the
-    arguments that it stands for. `known_tool` is what is known of the tool: its schema and traits.
+    `typed` are argparse's results by name, among which pairs of `NAME=VALUE` are tuples already. A list of pairs
+    becomes an object, a single empty text an empty list, and a place such as `FILE:LINE` the arguments that it
+    stands for. Nothing is refused here: a place without a line number is a function's name, or a file's if the tool
+    wants a file. `known_tool` is what is known of the tool: its schema and traits.
     """
     schemas = known_tool["arguments"].get("properties", {})
     arguments = {

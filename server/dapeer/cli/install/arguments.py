@@ -78,13 +78,16 @@ def _plain(word: str) -> str:
 def _install(arguments: argparse.Namespace) -> int:
     """Install or remove dapeer for each client that is named, each once; return the highest exit code.
 
-    `arguments` are the parsed ones of `dapeer install`. What is changed is printed, and the person is asked first,
-    unless `arguments` say otherwise. A client's code is 0, also if nothing is to be changed, or another one if the
-    person declines or has to make the change by hand; the next clients follow in either case. An error ends the
-    command, and what was done before stays.
+    `arguments` are the parsed ones of `dapeer install`: `target` (at least one client, or `nvim`), `scope`,
+    `remove`, `skill_only`, `dry_run` and `yes`. What is changed is printed, and the person is asked first;
+    with `yes` nobody is asked, with `dry_run` nothing is changed. A client's code is 0, also if nothing is to
+    be changed, or another one if the person declines or has to make the change by hand; the next clients
+    follow in either case. An error ends the command, and what was done before stays.
 
     Raises:
-        ArgumentError: A file cannot be read or written, or a client has no such scope.
+        ArgumentError: A file cannot be read or written, a target has no such scope or no skills, or Neovim
+            is missing, too old or
+        does not answer.
     """
     from dapeer.cli.install import command
 

@@ -129,7 +129,9 @@ class Client:
     def update_entry(self, entry: Json, command: Sequence[str]) -> dict[str, object]:
         """Return a new entry with this command, and with what a person has added to the old `entry`.
 
-        These are arguments behind the command, and other keys.
+        An entry is what a client's file says of a server. Kept are the arguments behind the old command's `stdio`,
+        and all keys other than `command` and `args`, which win over the new entry's. `command` is the new one, as
+        words. Nothing is written, and `entry` stays as it is.
 
         Raises:
             ForeignEntry: The entry starts something else than dapeer's server on this machine.

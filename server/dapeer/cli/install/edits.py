@@ -74,13 +74,17 @@ class UnsafeEdit(ValueError):
 def with_entry(
     editor: TextEditor, text: str | None, path: Keys, entry: Mapping[str, object]
 ) -> str:
-    """Return the text with an entry at the path, whose other members stay.
+    """Return a configuration's text with an entry at a path of keys; nothing is written.
 
-    None as `text`: there is no file. `editor` is that of the text's format. A member of `entry` replaces one of the same key.
+    An object that is at `path` keeps its other members: a member of `entry` replaces the one of the same key.
+    Any other value there is replaced by `entry` as a whole. The text comes back unchanged if all members are
+    there already. `text` is the file's; None: there is no file. A byte order mark at its beginning stays.
+    `editor` is the editor of the text's format.
 
     Raises:
-        MalformedText: The text cannot be read, or something on the path holds no members.
-        UnsafeEdit: Something else would change.
+        MalformedText: The text cannot be read, or something on the way to the end of `path` holds no
+            members.
+        UnsafeEdit: No edit is found that changes nothing else.
     """
     if text is not None and text.startswith(BOM):
         return BOM + with_entry(editor, text.removeprefix(BOM), path, entry)

@@ -228,9 +228,10 @@ INDENT: Final = "  "
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
-    """Yield one text: `text` with the value at the path, which is made where it is missing.
+    """Yield one text: `text` with the value at the path, where it replaces the one that is there.
 
-    None as `text`: there is no file. Its format and comments stay.
+    `path` are the keys, the outermost first; objects that are missing on it are made. None as `text`: there is no
+    file. The format and comments of `text` stay outside of a replaced value.
 
     >>> print(next(with_value('{"a": 1}', ("b",), 2)))
     {"a": 1, "b": 2}
@@ -388,7 +389,10 @@ def _object(node: Node, path: Sequence[str], text: str) -> dict[str, JsonMember]
 def _inserted(text: str, node: Node, key: str, value: object) -> str:
     """Return the text with a new member behind the last one of the object `node`, formatted as that is.
 
-    `key` and `value` are the member's.
+    `text` is valid JSON, perhaps with comments; `node` is where an object lies in it. `key` is the member's
+    name, `value` what it is to be, which is written as JSON. A comma is added where one is needed. In an object
+    without members, the new one stands on one line: behind a space, or, if the braces are on different lines,
+    on a line of its own. Whether the object has the key already is not checked.
     """
     if not node.members:
         inside = text[node.start + 1 : node.end - 1]

@@ -82,7 +82,9 @@ def statements(text: str) -> Iterator[Statement]:
 def inline_members(text: str, outer: Statement) -> Iterator[Statement]:
     """Yield each member of the inline table that is a statement's value, and of the inline tables in it.
 
-    Nothing is yielded for another value. `outer` is a statement of the text.
+    Nothing is yielded if the value is no inline table, or if there is no value; tables within arrays are not
+    looked into. `text` is valid TOML, and `outer` a statement of it. Each member comes with its full path, and
+    with indices into `text`, before the members of a table that is its own value.
     """
     if outer.value is None or text[outer.value[0]] != "{":
         return
@@ -241,9 +243,11 @@ def by_hand(path: Keys, value: object) -> str:
 def _with_table_appended(
     text: str | None, path: Keys, table: Mapping[str, object]
 ) -> Iterator[str]:
-    """Yield the text with a new table at its end; None as `text`: there is no file.
+    """Yield candidates of a TOML text with a new table: first at its end, then in inline tables.
 
-    Then, for each inline table that is around the path, yield the text with a member in that. Nothing is checked.
+    `path` are the table's keys, the outermost first; `table` has its values. None as `text`: there is no file, and
+    only the new table is yielded. Else the text is yielded once more for each inline table at `path` without its
+    last key: with the new table as a last member of that. Nothing is checked: a candidate may be no valid TOML.
     """
     if text is None:
         yield _table(path, table, "\n") + "\n"
@@ -288,7 +292,13 @@ def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
 def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
     """Yield texts in which the inline table around the path is written anew; value None removes the path.
 
-    There is one for each such table in `text`. It is for files that tomlkit reads in another way than Python, or not at all.
+    `text` is valid TOML. There is one text for each statement whose value is an inline table around the path,
+    also if it lacks the path; none where a key between leads to no table. Other members keep their values, but
+    comments and format of that table are lost. It is for files that tomlkit reads in another way than Python,
+    or not at all.
+
+    Raises:
+        MalformedText: The value of such a statement is no TOML.
     """
     for one in statements(text):
         depth = len(one.path)

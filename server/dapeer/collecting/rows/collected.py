@@ -310,10 +310,13 @@ class Collected:
     ) -> None:
         """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
 
-        `part` has rows as lines of text and as tables; a table with another number of columns than its point is dropped, too. `process` is
-        a process id. `recorded_by` is how the rows come (`TRACER` or `LOG`): it is kept in collections that are made here, and selects nothing.
-        `started` is the time (seconds since 1970) from which the rows count their seconds: it is set in their collections, and no row is
-        dropped for it. Lines that are no rows are counted in their collection.
+        A point is a place that collects, a row what it has collected at a hit. `part` has rows as lines of text and
+        as tables; a table with another number of columns than its point is dropped, too. `process` is a process id.
+        `recorded_by` is how the rows come (`TRACER` or `LOG`): it is kept in collections that are made here, and
+        selects nothing. `started` is the time (seconds since 1970) from which the rows count their seconds: it is
+        set in their collections, and no row is dropped for it. Lines that are no rows are counted in the collection
+        of their point. If a collection has more than `MAX_POINT_ROWS` rows then, old ones are forgotten, and
+        counted.
         """
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count

@@ -380,8 +380,8 @@ def _change_text(name: str, before: str, now: str) -> str:
 def step_of_row(row: CollectedRow) -> LifeStep:
     """Return the executed line that a row tells of.
 
-    The row's cells are file, line and changes, the latter as JSON. If a process has spoilt what it wrote, there are no changes, or the line
-    is 0.
+    The row must have three cells: file, line, and changes, a JSON list of [name, value before, value now]. If
+    a process has spoilt what it wrote, the result has no changes, or 0 as its line.
     """
     file, line, changed = row.cells
     try:

@@ -264,10 +264,13 @@ def lines_on_columns(found: ShownColumns, *, few: bool) -> Iterator[str]:
 
 
 def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
-    """Yield the rows in which the expression `expected` did not hold, each behind the row before it.
+    """Yield lines of the rows in which `expected` did not hold, each after the row before it.
 
-    The last column of `table` says whether it held; `names` are those of all columns. If it always did, one line says so. Else lines on the
-    columns come first. At most `MAX_UNEXPECTED_ROWS` are shown; a last line counts the others.
+    `expected` is an expression. The last column of `table` says whether it held ("True"; any other text counts as
+    not); `names` are the names of all its columns, the last one included. If it held in every row, or there is no
+    row, one line says so. Else lines on the columns come first. The row before is left out for the first row of the
+    table, and where `expected` did not hold in it either. At most `MAX_UNEXPECTED_ROWS` rows in which it did not
+    hold are shown; a last line says how many more there are.
     """
     verdicts = table.cells[-1]
     table = table.with_cells(table.cells[:-1])

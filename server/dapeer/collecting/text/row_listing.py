@@ -218,11 +218,14 @@ class _ExpressionCompiler:
         """Return a function that computes arithmetic or a call of a text function in a row, by its index.
 
         `node` is the syntax tree of that part of the filter, `depth` how many levels deep `node` is nested.
-        `TEXT_FUNCTIONS` names the text functions. The returned function raises `TypeError` if an operand of the
-        arithmetic is no number, and `ArithmeticError` such as for a division by zero.
+        `TEXT_FUNCTIONS` names the text functions; they are called as `name.startswith('a')` or `startswith(name,
+        'a')`. The returned function takes the row's index; for arithmetic it raises `TypeError` if an operand is
+        no number, and `ArithmeticError` such as for a division by zero.
 
         Raises:
-            ArgumentError: `node` is neither, has parts that a filter must not have, or is nested too deeply.
+            ArgumentError: `node` is neither arithmetic nor such a call, has parts that a filter must not have,
+                or is nested too deeply;
+            or the pattern of a `matches` is invalid or takes too long.
         """
         match node:
             case ast.BinOp() if type(node.op) in _RECKONS:
@@ -393,12 +396,16 @@ def listing(
 ) -> list[str]:
     """Return the rows of a table that a selection wants, as lines: a list, groups, or plots.
 
-    `names` are the columns; with `calls` the rows are calls. `process` is the number of the process that has collected them, shown where
-    they are grouped by process. `search` searches texts by a regular expression for the filter. Rows that a range or a filter has chosen
-    are all listed, others are cut to `MAX_LISTED_ROWS`. If no row is chosen, one line says so.
+    `names` are the names of the columns; with `calls` the rows are calls, and `names` begin with those of
+    `OF_CALLS`. `process` is the number of the process that has collected the rows, shown where they are grouped
+    by process. `search` is called with a regular expression of the filter and texts, and returns those in which
+    it is found. Rows that a range or a filter has chosen are all listed, others are cut to `MAX_LISTED_ROWS`;
+    of groups and functions only the first are shown, and how many more there are. If no row is chosen, the only
+    line says so.
 
     Raises:
-        ArgumentError: The range or the filter is invalid, or `by="function"` is asked of rows that are no calls.
+        ArgumentError: The range or the filter is invalid, `search` fails, or `by="function"` is asked of rows
+            that are no calls.
     """
     chosen = row_range(selection.rows)
     indices = [
@@ -427,10 +434,12 @@ def listing(
 def row_range(rows: str) -> slice:
     """Return a range of rows such as "10-20", which counts from 1, as a slice, which counts from 0.
 
-    An empty text gives all rows.
+    The last row of the range is included, "10-" goes on to the last one, and "7" is that row alone. A `#` may
+    stand before a number. An empty text gives all rows. A row 0, or a range that ends before it begins, such
+    as "20-10", gives a slice of no rows.
 
     Raises:
-        ArgumentError: It is no range.
+        ArgumentError: The text is no range, or it is blank without being empty.
 
     >>> row_range("7"), row_range("10-20"), row_range("10-"), row_range("")
     (slice(6, 7, None), slice(9, 20, None), slice(9, None, None), slice(0, None, None))

@@ -88,7 +88,12 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
 
 
 def place_of(point: Point, project: Path) -> str:
-    """Return where a point is: file and line, function, "calls of" a function, or what is watched."""
+    """Return where a point (a place that collects) is, as a text.
+
+    That is `calls of FUNCTION` for a point that records calls; else the expression that is watched, else the
+    function's name, else `FILE:LINE` or `FILE:LINE:COLUMN`. FILE is relative to the folder `project` if it is in
+    that.
+    """
     if point.calls:
         return f"calls of {point.function}"
     return (

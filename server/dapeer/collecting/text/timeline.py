@@ -105,7 +105,10 @@ def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
 
 
 def _number(cell: str) -> float | None:
-    """Return a cell's number; None: it is none, or not finite."""
+    """Return the number that a cell's text stands for, as a float.
+
+    None: the text is no number, or a boolean, or its number is not finite or too large for a float.
+    """
     found = value_of(cell)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None

@@ -339,7 +339,9 @@ class TraitObject:
     def children(self) -> Iterator[tuple[str, Any]]:
         """Yield the object behind the trait object as `value`; its fields where GDB does not know its type.
 
-        These are `pointer` and `vtable`.
+        That is one pair of `value` and the object. Where GDB cannot read the object or does not find its type,
+        the pairs are the fields of the trait object itself, `pointer` and `vtable`. GDB's variable
+        `$dapeer_object` is set for a moment.
         """
         gdb.set_convenience_variable("dapeer_object", self._value)
         try:

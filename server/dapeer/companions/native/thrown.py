@@ -65,7 +65,9 @@ def describe(memory: Memory, thrown: int, type_info: int) -> str:
 def _has_text(memory: Memory, type_info: int) -> bool:
     """Return whether a type is `std::runtime_error` or `std::logic_error`, or derives from one.
 
-    `type_info` is the address of its type information; single bases are followed, `MAX_BASES` at most.
+    `type_info` is the address of its type information; `memory` reads the program, in which no code is run.
+    Only single bases are followed, over `MAX_BASES` types in all: False also for a class with several bases, or
+    too many above each other.
     """
     for _ in range(MAX_BASES):
         if memory.text(memory.pointer(type_info + WORD)).lstrip("*") in WITH_TEXT:

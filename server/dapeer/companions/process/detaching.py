@@ -25,16 +25,21 @@ SECONDS_TO_STOP = 2.0
 def detach(pid: int, start_time: str, number: int, delay: float) -> None:
     """Make a debugger, whose input has ended, detach from its program; return when it has ended.
 
-    The debugger's processes get SIGCONT first, so that a stopped one goes on (only once: who stops it again means it). While one of them
-    traces a process, `number` is sent to it, first after `delay` + `SECONDS_TO_DETACH`, then every `SECONDS_BETWEEN_SIGNALS` seconds,
-    without a limit. Debuggers that trace nothing for `SECONDS_TO_LEAVE` seconds are killed. The state is read from `/proc` now and then,
-    and at each end of a debugger's process, since nothing reports a detach.
+    The debugger's processes get SIGCONT first, so that a stopped one goes on (only once: who stops it again means
+    it). While one of them traces a process, `number` is sent to those that do, first after `delay` +
+    `SECONDS_TO_DETACH`, then every `SECONDS_BETWEEN_SIGNALS` seconds, without a limit: the call waits as long.
+    Debuggers that trace nothing for `SECONDS_TO_LEAVE` seconds are stopped by SIGSTOP, and killed if they still
+    trace nothing; the call then returns without waiting for their end. It also returns at once if the debugger does
+    not run. The state is read from `/proc` now and then, and at each end of a debugger's process, since nothing
+    reports a detach.
 
     Args:
         pid: The debugger's first process.
-        start_time: The start time of that process, as in its `stat`: another process of the same number is left alone.
+        start_time: The start time of that process, as in its `stat`: another process of the same number is left
+            alone.
         number: The signal that makes it detach where the end of its input does not; 0: no signal does.
-        delay: Seconds to wait for longer before the first signal, so that several callers do not signal one debugger at once.
+        delay: Seconds to wait for longer before the first signal, so that several callers do not signal one
+            debugger at once.
     """
     now = time.monotonic()
     family = debuggers(pid, start_time, {})

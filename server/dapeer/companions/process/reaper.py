@@ -112,9 +112,10 @@ class Cleanup:
     def kill(self, pid: int) -> list[int]:
         """Kill a listed process, the group that it leads, and, if so registered, its POSIX session.
 
-        Nothing is killed if another process has its number by now; its group is killed also where it has ended itself. Return open pidfds
-        of the process and of those of its session, each readable once that process has ended; there is none for the others of the group.
-        It is empty where the system has no pidfds.
+        Nothing is killed if another process has its number by now; its group is killed also where the process has ended
+        itself. Return open pidfds of the process and of those of its session, each readable once that process has
+        ended; there is none for the others of the group. The list is empty where the system has no pidfds or nothing
+        was killed. Nobody closes the pidfds here.
 
         Raises:
             KeyError: The process is not in `processes`.
@@ -206,9 +207,11 @@ def leads_group(pid: int) -> bool:
 def main() -> None:
     """Register what the lines of stdin say until it ends, then clean all of that up.
 
-    A last line without a line end is ignored.
-    `sys.argv[1]` is the number of this reaper among its core's ones, from 0; it delays signals, so that they do not all come at once.
-    SIGINT, SIGTERM and SIGHUP are ignored.
+    Clean-up kills processes and removes folders; the debugger of an attached program is not killed but made to
+    detach, in a forked process. It blocks until stdin ends. A last line without a line end is ignored, as is a
+    line of another form (see `Cleanup.obey`). `sys.argv[1]` is the number of this reaper among those of its
+    core (the server process), from 0; it delays the signals to such debuggers, so that those of several reapers
+    do not come at once. SIGINT, SIGTERM and SIGHUP are ignored.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

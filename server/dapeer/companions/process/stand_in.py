@@ -119,11 +119,11 @@ def changed(environment: dict[bytes, bytes], changes: dict[str, str | None]) -> 
 def main() -> None:
     """Wait for dapeer to debug this process, then replace the process by the program; never return.
 
-    `sys.argv[1:]` are the path of dapeer's Unix socket, the seconds to wait, the numbers of the signals to set to
-    their defaults (between commas), the executable, and the program's arguments from its name on. The answer of
-    dapeer may change environment, executable and arguments. If nobody answers in time, or the executable gives
-    rights such as setuid, the program runs unchanged. If the program cannot be run, that is reported on stderr, and
-    the process exits with `NOT_RUN`.
+    `sys.argv[1:]` are the path of dapeer's Unix socket, the seconds to wait, the numbers of the signals to
+    set to their defaults (between commas), the executable, and the program's arguments from its name on. The
+    answer of dapeer may change environment, executable and arguments. If nobody answers in time, the answer
+    is invalid, or the executable gives rights such as setuid, the program runs unchanged. If the program
+    cannot be run, that is reported on stderr, and the process exits with `NOT_RUN`.
     """
     path, seconds, restored, executable, *command = sys.argv[1:]
     environment = own_environment()

@@ -134,8 +134,12 @@ def acknowledge_promptly(patch: Any) -> None:
 def launch_beneath(patch: Any) -> None:
     """Patch debugpy's adapter so that it starts debugpy's launcher by `debugpy_launcher.py`.
 
-    It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once. `patch` is this patch's
-    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    A launcher that the user names by `debugLauncherPath` is started as it is, without that script; if that path
+    does not exist, the launch request fails at once. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced here.
+
+    Raises:
+        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
     """
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__
@@ -228,8 +232,13 @@ def exit_on_failure(patch: Any) -> None:
 def report_ends(patch: Any) -> None:
     """Patch debugpy's adapter so that it reports at once an end of program or launcher before debugging.
 
-    It passes on output of the program before `launch` is answered, and watches each launcher that it starts itself, not one in a terminal.
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The patched adapter also passes on output of the program before `launch` is answered, and a thread of it
+    watches each launcher that it starts itself; a launcher in a terminal is not watched. The end of a program
+    that is not debugged is not reported by this patch. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced here.
+
+    Raises:
+        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
     """
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()

@@ -156,9 +156,13 @@ def improve() -> None:
 def take_over(patch: Any) -> None:
     """Patch debugpy so that its command line only starts the debugger, and does not run the program.
 
-    In place of running it, a function without arguments is appended to `left`, which `main` calls: it runs the file, module or code of the
-    command line by `run_file`, `run_module` or `run_code` of this module, not by debugpy's. `patch` is this patch's `patching.Row`: it
-    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    In place of running the program, the patched command line appends a function without arguments to `left`,
+    which `main` calls later: that runs the file, module or code of the command line by `run_file`, `run_module`
+    or `run_code` of this module, not by debugpy's. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced here.
+
+    Raises:
+        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy
@@ -182,9 +186,15 @@ def take_over(patch: Any) -> None:
 def run_file(path: str, runpy_of_debugpy: Any) -> None:
     """Run a script, a folder or an archive in a new `__main__`, as `python PATH` does.
 
-    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. A folder or archive is put on `sys.path`;
-    of a script its folder is, unless Python's options forbid that. `sys.argv` is left as it is. What the program raises is raised,
+    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. A folder or
+    archive is put at the front of `sys.path`; of a script its folder is, unless Python's options forbid that.
+    A script may be compiled (`.pyc`). `sys.argv` is left as it is. `__main__` in `sys.modules` is replaced,
+    and stays so. The function returns when the program has ended. What the program raises is raised,
     `SystemExit` included.
+
+    Raises:
+        OSError: The script cannot be read.
+        SyntaxError, ValueError: The script cannot be compiled.
     """
     namespace = fresh_main(path)
     # As Python does; `sys.argv` has what was typed.

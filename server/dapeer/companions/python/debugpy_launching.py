@@ -233,9 +233,9 @@ def sources_of(folder: str, name: str) -> list[str]:
 
 
 def first_bytes_of(path: str) -> bytes:
-    """Return the first `MAX_SOURCE_BYTES` bytes of a file.
+    """Return the first `MAX_SOURCE_BYTES` bytes of a file, or all if it has fewer.
 
-    It is empty if it cannot be read, or is no regular file.
+    The result is empty if the file cannot be read, or is no regular file.
     """
     try:
         if not os.path.isfile(path):

@@ -45,10 +45,15 @@ class PipeCounts:
         self._sent_bytes: Counter[int] = Counter()
 
     def read(self, pipe: int, _size: int) -> bytes:
-        """Return the next output of a pipe, as `os.read` does; it waits for some, and counts it.
+        """Return the next output of a pipe, as `os.read` does; wait for some, and count its bytes.
 
-        `pipe` is its descriptor; the size is ignored, `MAX_PIPE_BYTES` holds. It is empty at the end of the output. The launcher reads
-        again only when it has sent what it read before, so that counts as sent now, and those who wait for it are woken.
+        `pipe` is the descriptor. At most `MAX_PIPE_BYTES` bytes are returned; the size that the caller gives is
+        ignored. The bytes are empty at the end of the output. The launcher reads again only when it has sent what
+        it read before, so all that was read of this pipe until now is counted as sent first, and those who wait
+        for that are woken. The wait has no limit.
+
+        Raises:
+            OSError: The pipe cannot be read.
         """
         with self._change_condition:
             self._sent_bytes[pipe] = self._read_bytes[pipe]

@@ -384,9 +384,12 @@ def dotted_name(node: str, folder: Path) -> str:
 def main() -> Any:
     """Run the tests that `sys.argv` names, and return the exit code.
 
-    Each failure is shown to the debugger as an uncaught exception. The arguments are HOW, RUNNER and further ones of the runner. HOW is
-    `module` or `program`, with the name of a test runner; or `auto`, with the node id of a test, for which a runner is chosen. Without
-    pytest, the tests of a folder that were meant for it are run by unittest. This file's folder is removed from `sys.path`.
+    Each failure is shown to the debugger as an uncaught exception. The arguments are HOW, RUNNER and further ones
+    of the runner. HOW is `module` or `program`, with the name of a test runner; or `auto`, with the node id of a
+    test, for which a runner is chosen. Without pytest, the tests of a folder that were meant for it are run by
+    unittest. `sys.argv` is set as the runner expects it, and this file's folder is removed from `sys.path`. The
+    `SystemExit` of a runner other than pytest is caught, and its code returned, which may be None or a text; other
+    exceptions leave this function.
     """
     how, name, *arguments = sys.argv[1:]
     if sys.path[0] == str(Path(__file__).parent):

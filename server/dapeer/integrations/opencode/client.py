@@ -219,12 +219,14 @@ class OpenCode:
     async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
         """Connect to the stream of events of all directories; yield a generator of events, as JSON objects.
 
-        The generator ends with the stream; the connection is closed after the body. What has happened is under an event's `payload`. Events
-        that are no JSON objects are left out. Where the stream breaks, the generator raises an `httpx2.TransportError`, which becomes an
+        The generator ends with the stream; the connection is closed after the body. What has happened is under an
+        event's `payload`. Events that are no JSON objects are left out. Where the stream breaks, or nothing comes
+        for the client's `silence` in seconds, the generator raises an `httpx2.TransportError`, which becomes an
         `OpenCodeError` when it leaves the body: catch that around the `async with`.
 
         Raises:
-            OpenCodeError: There is no such stream, or it breaks, or is silent for too long.
+            OpenCodeError: The server cannot be reached, refuses (such as for a missing password), is another user's
+                or no OpenCode, or the stream breaks or is silent for too long.
         """
         try:
             async with self._http.sse(
@@ -328,11 +330,12 @@ def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
 
 
 def _reason(answer: httpx2.Response) -> str:
-    """Return the message in an error response of OpenCode, without a period at its end.
+    """Return the message in an error response of OpenCode, without periods at its end.
 
-    If the JSON has no message, the error's name is returned; if it has neither, the beginning of the JSON. Of a
-    body that is not JSON the beginning of the text is returned, and of an empty body the reason phrase of the HTTP
-    status. Beginnings have `MAX_QUOTED_CHARS` characters at most.
+    If the JSON has no message, the error's name is returned; if it has neither, the beginning of the JSON. Of
+    a body that is not JSON the beginning of the text is returned, and of an empty body the reason phrase of
+    the HTTP status. These others keep their periods. Beginnings have `MAX_QUOTED_CHARS` characters at most; a
+    message is not cut.
     """
     try:
         body: Any = answer.json()

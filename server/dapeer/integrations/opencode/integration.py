@@ -148,8 +148,10 @@ class Servers:
     ) -> None:
         """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP.
 
-        Tasks do that. `use` says where, `credentials` are those of its OpenCode server, and `report` takes what becomes of each
-        registration.
+        The core is this server process. Background tasks register it at the OpenCode server and in the
+        directories that `use` names, and remove it from all others that this Neovim (`neovim_address`) has named
+        before. `credentials` are those of the OpenCode server. `report` is called with a dict on what becomes of
+        each registration: `url`, `directory`, `name` and `state`, perhaps more.
         """
         if self._core is None:
             return
@@ -210,8 +212,9 @@ async def _listen_until_cancelled(catalogue: Catalogue, scope: anyio.CancelScope
 def _credentials(authorization: str) -> dict[str, str]:
     """Return the user and password of a Basic Authorization header, by their environment variables.
 
-    `authorization` is the header's value. The dict is empty, and a warning is logged, if what follows
-    `Basic ` is no Base64 of a UTF-8 text.
+    `authorization` is the header's value. The dict has the keys `USERNAME` and `OPENCODE_PASSWORD`. The dict
+    is empty, and a warning is logged, if what follows `Basic ` cannot be decoded as Base64 of a UTF-8 text.
+    Without `Basic ` in the value both texts are empty; without a colon in the decoded text the password is.
     """
     _, _, encoded = authorization.partition("Basic ")
     try:
@@ -237,7 +240,11 @@ _ARGUMENT = t.PromptArgument(
 
 
 def prompt_of_skill(skill: Skill) -> t.Prompt:
-    """Return a skill as a prompt of MCP's list of prompts, with one optional argument."""
+    """Return a skill as a prompt of MCP's list of prompts, with one optional argument.
+
+    The prompt's name is the skill's `name` behind `PREFIX`, its title the `name` alone; a skill without
+    `description` gives None there. The argument, `arguments`, says what to do with the skill.
+    """
     return t.Prompt(
         name=PREFIX + skill["name"],
         title=skill["name"],

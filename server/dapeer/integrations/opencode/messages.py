@@ -414,9 +414,10 @@ def call_line(call: Json) -> str:
 def message_data(message: Json, length: int) -> Json:
     """Return a message as data: `message_id`, `role`, `text`, `tool_calls`, and `error` if it has failed.
 
-    `message` is as OpenCode sends it. `tool_calls` lists the calls as `call_of` returns them: `tool`, `status`,
-    `input`, and `output` or `error` if there is one. `text` and each value of a call are cut to `length`
-    characters; the message's own `error`, a text, is not cut.
+    `message` is as OpenCode sends it, with `parts` and an `info` that has `id` and `role`; without one of these it
+    is a `KeyError`. `tool_calls` lists the calls as `call_of` returns them: `tool`, `status`, `input`, and `output`
+    or `error` if there is one. `text`, which may be empty, and each value of a call are cut to `length` characters;
+    the message's own `error`, a text, is not cut.
     """
     info: Json = message["info"]
     known: Json = {

@@ -476,8 +476,11 @@ class PromptRun:
     def _note_event(self, event: Json) -> bool:
         """Record what an event says; return whether the state of the session is to be requested because of it.
 
-        That is so for a new stream, a heartbeat, a question (of any session), the end of the session's work, an error of it, a message that
-        may end the prompt, and for work that begins before the prompt's own message was seen.
+        That is so for a new stream, a heartbeat and a question, of any session; and in the prompt's own session
+        for the end of its work, an error, a message that may end the prompt, and work that begins before the
+        prompt's own message was seen. Other events of other sessions are ignored. `event` is OpenCode's, with
+        `type` and `properties`. Recorded are a new stream, an error, that the session works, and what messages
+        tell.
         """
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:
@@ -503,8 +506,11 @@ class PromptRun:
     def _may_end_prompt(self, info: Json) -> bool:
         """Record what a message tells; return whether it may end this prompt while the session is busy.
 
-        `info` is the message's. A message of the user may give the id of this prompt, or show that the session has others. The assistant's
-        answers to this prompt show that OpenCode works on it; one that has finished, among other prompts, may be the end.
+        `info` is the message's, as OpenCode sends it. For a message of the user the result is False: if the id of this
+        prompt is not known yet, the message's becomes it; a message with this id shows that the prompt has arrived, any
+        other one that the session has further prompts. A message of the assistant that answers another prompt changes
+        nothing, and gives False. One that answers this prompt shows that OpenCode works on it; the result is then True
+        if the session has further prompts, and the message has finished or failed.
         """
         if info.get("role") == "user":
             self.prompt = self.prompt or info.get("id")

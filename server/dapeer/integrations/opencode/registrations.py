@@ -196,8 +196,10 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
 async def add_server(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
     """Register a dapeer server at OpenCode under a name, in place of what has the name there.
 
-    `directory`, as OpenCode calls it, is the one in which it holds. `name` is the prefix of the tools there. It returns once OpenCode has
-    connected to the server.
+    `core` says where and with which token OpenCode reaches the server. `directory`, as OpenCode calls it, is
+    the one in which the registration holds. `name` is the prefix of the tools there. The function returns
+    once OpenCode has connected to the server. If OpenCode cannot connect, the registration stays at OpenCode,
+    and its removal is left to the caller.
 
     Raises:
         OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
@@ -479,8 +481,10 @@ class Registration:
     async def _remove(self, replaced: OwnConfiguration | None = None) -> None:
         """Remove the core from OpenCode, give its name back to what the person has configured, and report it.
 
-        `replaced` is that configuration; None: what was found when it was registered, or else is requested now. Errors of OpenCode are
-        ignored: the core counts as removed in any case.
+        The core is this server process. `replaced` is the person's own configuration; None: the one that was
+        found at the registration, or else it is requested now. OpenCode starts the server that has the name in
+        this configuration, or only disconnects if there is none. The state `disconnected` is reported. Errors of
+        OpenCode are ignored: the core counts as removed in any case.
         """
         async with self._opencode() as opencode:
             replaced = replaced or self._own_configuration

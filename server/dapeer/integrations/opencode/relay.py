@@ -528,7 +528,9 @@ def _tools_named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
 def _row(tool: Json, *, with_description: bool) -> Json:
     """Return a tool as data: `name`, `description` and `input_schema`.
 
-    Without `with_description` the description is a short line. `tool` is the tool in the form of the relay's list.
+    `tool` is an entry of the relay's list: an object with `name`, and perhaps `description` and `parameters`, the
+    JSON Schema that becomes `input_schema`. Without `with_description` the description is only its own first line,
+    cut to about `LONGEST_SUMMARY` characters.
     """
     description: str = tool.get("description") or ""
     summary = description.strip().partition("\n")[0]

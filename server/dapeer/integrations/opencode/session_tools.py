@@ -157,7 +157,25 @@ async def opencode_reply(
     ] = None,
     timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
-    """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
+    """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does.
+
+    What a subagent's session asks can be answered by the id of its session or of one above it. `request_id` is the
+    id of the permission or question; None: the only one that waits. `decision` is `once`, `always` or `reject` for
+    a permission, `reject` or None for a question. `answers` has a list of option labels or free texts for each
+    question, in their order. `message` is only for a permission that is rejected. After `timeout_ms` the session
+    works on, and the reply's `state` is `running`. The data is that of opencode_prompt: `session_id`, `state`,
+    `answer`, `tool_calls`, and maybe `error`, `asks` and counts of what was cut.
+
+    A session that was created for the call of an OpenCode tool gives that tool's result instead. It is deleted
+    unless it asks again; a tool that still runs after `timeout_ms`, or when the call is cancelled, is stopped.
+
+    Raises:
+        ArgumentError: There is no such session, nothing waits for an answer there, no request has the id, several
+            wait and `request_id` is None, or the answer does not fit; no answer was sent.
+        NoOpenCode: No server is known.
+        OpenCodeError: OpenCode is gone, or rejects a request.
+        OpenCodeFailed: The session is that of a tool's call, which took too long.
+    """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     run = await _run_that_asks(opencode, session)
@@ -184,12 +202,15 @@ async def opencode_messages(
 ) -> Reply:
     """Read messages of an OpenCode session, the last ones by default, tool calls included.
 
-    They come oldest first: the `count` messages before the `start` newest ones, of which the oldest are left out where the answer gets too
-    long. Where there may be earlier ones, the first line names the `start` that shows them. The data has `messages`: each with
-    `message_id`, `role`, `text` and `tool_calls`, and `error` if it has failed.
+    They come oldest first: the `count` messages before the `start` newest ones, of which the oldest are left
+    out where the answer gets too long. Where there may be earlier ones, the first line names the `start` that
+    shows them. `length` is the number of characters that are shown of each text. The data has `messages`, a
+    list of those that are shown: each with `message_id`, `role`, `text` and `tool_calls`, and `error` if it
+    has failed.
 
     Raises:
         ArgumentError: There is no such session.
+        NoOpenCode: No OpenCode is known.
         OpenCodeError: OpenCode is gone, or rejects the request.
     """
     opencode = _opencode(call)

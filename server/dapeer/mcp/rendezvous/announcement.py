@@ -254,7 +254,8 @@ def _announces_dead_address(path: Path) -> bool:
     """Return whether a server's or Neovim's announcement names an address at which no process listens.
 
     `path` is the announcement's file, which has a Unix socket's path or `HOST:PORT` as JSON. The address is
-    connected to; a path at which nothing is counts as dead. False also if the file is no valid announcement.
+    connected to; a path at which nothing is counts as dead, and so does a `HOST:PORT` that does not answer in
+    time. False also if the file is no valid announcement, or names a file that is no socket.
 
     Raises:
         OSError: The file cannot be read, or the socket cannot be connected to for another reason than that no

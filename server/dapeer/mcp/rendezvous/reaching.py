@@ -112,10 +112,11 @@ def candidate_files(folder: str, target: str) -> Iterator[str]:
 
 
 def _accepts_client(found: Announcement, folder: str, target: str) -> bool:
-    """Whether the server of a folder, or of one above it, fits a client in `folder`.
+    """Return whether an announced server, of a folder or of one above it, fits a client in `folder`.
 
-    `target` is `any`; `none`: the server attaches to no Neovim; or `auto`: it attaches to one. A detached server, which a command has
-    started, fits only clients in its own folder or the same project.
+    `found` is the server's announcement. `target` is `any`: any server fits; `none`: only one that attaches to no
+    Neovim; or `auto`: only one that attaches to a Neovim. In each case a detached server, which a command has
+    started, fits only clients in its own folder or in the same project.
     """
     if target != ANY and (found.nvim is None) != (target == NONE):
         return False

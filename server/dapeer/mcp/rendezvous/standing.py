@@ -86,8 +86,8 @@ class ClientRequests:
 
         A request counts as open until `record_received` gets its answer, or the client cancels it. A subscription
         to a resource is kept, from the request on, until the client ends it; `notifications/initialized`, the end
-        of the handshake, is kept for good. `line` is one message; anything else, such as a line that is not JSON,
-        is ignored. Nothing is sent.
+        of the handshake, is kept for good. `line` is one message; anything else is ignored, such as another
+        notification, a response, or a line that is not JSON. Nothing is sent.
         """
         message = _read(line)
         match message:

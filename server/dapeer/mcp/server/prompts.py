@@ -158,7 +158,7 @@ class Prompts:
 
 
 def _listed(prompt: Prompt) -> t.Prompt:
-    """Return a prompt as `prompts/list` has it."""
+    """Return a prompt as `prompts/list` has it, with all of its arguments as required ones."""
     return t.Prompt(
         name=prompt.name,
         title=prompt.title,

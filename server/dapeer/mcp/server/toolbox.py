@@ -410,8 +410,10 @@ class Toolbox:
     def refresh(self) -> bool:
         """Make the list of tools anew, from adapters, Neovims and integrations; return whether it has changed.
 
-        The adapters, with what they support now, decide which tools and arguments are listed. Notifying clients of a change is left to the
-        caller.
+        The adapters, with what they support now, decide which tools and arguments are listed; tools that the user's
+        selection does not allow are left out. A tool of a Neovim with the name of dapeer's own is left out, too,
+        and reported to that Neovim as refused. The listings that were kept for clients are dropped. Notifying
+        clients of a change is left to the caller.
         """
         supported = self._supported = self._debugger.sessions.supported(self._all_needs)
         others = [tool for each in self._integrations for tool in each.offered]
@@ -507,8 +509,10 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
-        An error, or the end of the client, becomes a failed result that says so; only a cancellation is raised. `finish` masks what the
-        errors say. An error that is a bug of dapeer's is logged with its traceback, and its result names `tool`.
+        An error, or the end of the client, becomes a failed result that says so; only a cancellation is raised. If
+        the HTTP client leaves, the work is cancelled. `finish` makes the failed results, and masks what errors say.
+        An error of the system, such as a full disk, is told as such; any other error that is no `DapeerError` is a
+        bug of dapeer's: it is logged with its traceback, and the result names `tool`. `context` is the request's.
         """
         try:
             result = await run_while_connected(context.request, work)

@@ -223,8 +223,10 @@ class AdmissionRules:
     def refusal(self, path: str, headers: Headers) -> Refusal | None:
         """Return why a request is rejected, by its Host, Origin and token; None: it is accepted.
 
-        `path` is the request's path: those of `OPEN_PATHS` need no token. `headers` are pairs of bytes, the names in lower case. The
-        status is 421 for a wrong Host, 403 for a wrong Origin, and 401 for a missing or wrong token.
+        `path` is the request's path: those of `OPEN_PATHS` need no token, and without a `token` of this server
+        none does. `headers` are pairs of bytes, the names in lower case. The status is 421 for a wrong Host, or
+        not exactly one, 403 for a wrong Origin (none at all is accepted), and 401 for a missing or wrong token,
+        or several Authorization headers.
         """
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")

@@ -112,10 +112,12 @@ class Breakpoints:
     def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> AtSpot:
         """Put a breakpoint into the set, at its own place (`line`, and `column` if it has one).
 
-        Return what was wanted there before, for `restore`. What comes back is the breakpoint that stopped or logged there, and the one of
-        this client that collects (records values without stopping); each may be None. A breakpoint that stops replaces both; one that
-        collects replaces both, too, but leaves a person's alone. `listeners` are called if what stops there changes. `client` is the
-        client's key, and counts only if the breakpoint has no `collectedBy`. No request is sent.
+        Return what was wanted there before, for `restore`: the breakpoint that stopped or logged there, and the
+        one of this client that collects (records values without stopping); each may be None. A breakpoint that
+        stops or logs replaces both. One that collects replaces both, too, but without a `column` leaves the
+        stopping one on a line where a person has set it. `listeners` are called if what stops there changes,
+        those of `points` with the path if what this client collects there does. `client` is the client's key, and
+        counts only if the breakpoint has no `collectedBy`. No request is sent.
         """
         spot = spot_of(requested)
         client = requested.get("collectedBy") or client
@@ -400,7 +402,7 @@ class Breakpoints:
         return [(path, line, column) for path, (line, column) in every]
 
     def _stopping(self) -> list[tuple[str, Spot]]:
-        """Return path and place in it of all breakpoints that stop or log."""
+        """Return all breakpoints that stop or log, as pairs of path and place; a place is line and column."""
         return [
             (path, (line, column))
             for path, lines in self.by_path.items()

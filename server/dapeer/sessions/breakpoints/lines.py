@@ -199,9 +199,11 @@ class CollectingLogPoints:
     async def _add_function_points(self, requested: RequestedFunction) -> Breakpoint:
         """Find where a function begins, and add log points there to `_function_points`.
 
-        `requested` has the function's `name` and what to `collect`. Return its state as a DAP breakpoint. The places are found by a
-        function breakpoint that is set for a moment, and are kept for the next time. An unverified breakpoint has a message: there is no
-        such function, its place is not known, or a breakpoint stops there.
+        `requested` has the function's `name`, what to `collect`, and perhaps a `condition`. Sending the log
+        points is left to the caller. Return the state of `requested` as a DAP breakpoint, with the line of the
+        first place. The places are found by a function breakpoint that is set for a moment, at which a program
+        may stop if its adapter has no conditions; they are kept for the next time. An unverified breakpoint has a
+        message, and adds nothing: there is no such function, its place is not known, or a breakpoint stops there.
 
         Raises:
             DapeerError: The adapter rejects a request, or does not answer.
@@ -517,8 +519,10 @@ class LineBreakpoints:
     async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Evaluate the definition's tracer expressions one by one until one succeeds.
 
-        Return the program's answer. `spec` is JSON: the folder for rows and the points. `frame_id` is the adapter's id of the frame; None:
-        no frame. If all fail, or time out, the answer has only a `message` that says why the last one did.
+        A tracer expression has the program collect values by itself; it runs code in the program. Return the program's
+        answer, a JSON object. `spec` is JSON: the folder for rows and the points. `frame_id` is the adapter's id of the
+        frame; None: no frame. If all fail, time out or give no JSON object, the answer has only a `message` that says
+        why the last one did.
 
         Raises:
             ChannelClosed: The session ended first.

@@ -286,9 +286,11 @@ class DirectSession(Session):
     def on_message(self, message: Message) -> None:
         """React to events: note the debuggee's process, offer its children, watch for its death.
 
-        A local `process` event of a launched program has the pid claimed, so that it is killed with the session, and watched. The
-        definition's event for child processes puts an `OfferedChild` into `offers`; that for a process which waits lets it go on. At a newly loaded source, breakpoints of files that may
-        be this one by another name are sent again in the background. All other messages go to `watch`.
+        A local `process` event of a launched program has the pid claimed, so that it is killed with the session,
+        and, if that succeeds, watched. The definition's event for child processes puts an `OfferedChild` into
+        `offered_children`; that for a process which waits lets it go on. At a newly loaded source, breakpoints of
+        files that may be this one by another name are sent again in the background. All other messages go to
+        `watch`, which looks for the debuggee's process, or its death, at `stopped` events.
         """
         children, waiting = self.plan.definition.children, self.plan.waiting_process
         match message:
@@ -479,8 +481,11 @@ class DirectSession(Session):
     async def wait_and_end_adapter(self) -> None:
         """Wait for the debuggee's end and last output, then end the adapter.
 
-        A cause that shows in the exit code is recorded. If the adapter is still connected, it gets `disconnect`, and is killed if it
-        stays. The method returns when the session is over, or `SECONDS_FOR_LAST_WORDS` later.
+        For the debuggee's end it waits without a limit, for each of the other steps a moment. The process of a
+        child session whose end has no known cause is released: it is not killed with the adapter. A cause that
+        shows in the exit code (a signal) is recorded. If the adapter is still connected and nobody else
+        disconnects, it gets `disconnect` (which ends the program only if dapeer has launched it), and is killed if
+        it stays. Last it waits for the session to be over, `SECONDS_FOR_LAST_WORDS` at most; it may return before.
         """
         mirror = self.mirror
         await self.wait_for(lambda: mirror.has_ended or mirror.exit_code is not None, None)

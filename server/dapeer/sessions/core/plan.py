@@ -166,11 +166,11 @@ class Plan:
     def may_run_elsewhere(self, path: str, libraries: Iterable[str] = ()) -> bool:
         """Return whether the source file `path` may run in a process that the adapter does not debug.
 
-        Where the quirk `unfollowed` lists `ANY_FILE`, that is so for every path but that of the program. Otherwise
-        `path` does not matter: it is so if the plan's `forks` says so, or if a library calls one of the functions
-        that the quirk lists, as far as the library's bytes tell. `libraries` are paths; if there are none, the
-        libraries that the program's file names are searched. The C library is skipped. The files are read, so this
-        blocks.
+        Where the quirk `unfollowed` lists `ANY_FILE`, that is so for every path but that of the program.
+        Otherwise `path` does not matter: the result is true if the plan's `calls_unfollowed` is, or if a library
+        calls one of the functions that the quirk lists, as far as the library's bytes tell. If the quirk lists
+        none, the result is `calls_unfollowed`. `libraries` are paths; if there are none, the libraries that the
+        program's file names are searched. The C library is skipped. The files are read, so this blocks.
         """
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:
@@ -254,6 +254,9 @@ class Plan:
         The reason is a clause without a period, such as `its output says so`. None: it has run some, was to run
         none, or whether it has run any is not known. `printed` is all output of the program. The program's file
         may be read for the answer. The caller checks that the program has ended well.
+
+        Raises:
+            OSError: The program's file is there, but cannot be read.
         """
         if self.tests is not None:
             return self.tests.why_none_ran(printed)

@@ -218,9 +218,11 @@ class Supervisor:
     ) -> DapeerError | None:
         """Register a session, do its handshake, and run it to its end; return why it could not start, or None.
 
-        `arguments` are those of `launch` or `attach`; `started` is called once the debuggee runs. Processes that its adapter offers
-        meanwhile get sessions of their own. In any case the session is finished and marked as ended in the registry afterwards; one that
-        could not start is dropped from it. If the start is cancelled, the session's cause says so.
+        `arguments` are those of `launch` or `attach`; `started` is called without arguments once the debuggee
+        runs. A session without a parent becomes the focused one. Processes that its adapter offers meanwhile get
+        sessions of their own. In any case the session is finished and marked as ended in the registry afterwards;
+        one that could not start is dropped from the registry. If the start is cancelled, the session's cause says
+        so. An internal error while the debuggee runs is logged, and counts as an end.
         """
         # The first one of a program gets the focus.
         self._sessions.add(session, focus=session.parent is None)
@@ -511,11 +513,13 @@ class Debugger:
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; return the first session of the new one.
 
-        `session` may be any session of the program. The program of a Neovim is started there. The new program's
-        callers are to be shown the states of the same breakpoints as the old one's (`awaited`).
+        `session` may be any session of the program. A program that dapeer has started is ended as by `terminate`,
+        by force if it takes too long, and its breakpoints and options are those of its plan again. The program of
+        a Neovim is ended and started there. The callers of the new program are to be shown the states of the same
+        breakpoints as those of the old one (`awaited_breakpoints`), and of breakpoints set since.
 
         Raises:
-            Unsupported: Nothing is known that could start the program again.
+            Unsupported: Nothing is known that could start the program again; it was not ended.
             DapeerError: The program does not end, or does not start again.
         """
         program = session.program
@@ -547,8 +551,10 @@ class Debugger:
     def record_awaited(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
         """Record which breakpoints' states a new program's callers are to be shown: `places`, and fresh ones.
 
-        Each is a path and a line; `session` is one of the program's. Fresh ones are those that tools have set since the last start: they
-        are taken out of `breakpoints.fresh`, and those in files that the adapter does not debug are dropped. Nothing is sent.
+        Each place is a path and a line; `session` is one of the program's. Fresh breakpoints are those that tools
+        have set since the last start: their places are taken out of `breakpoints.places_for_next_start`, so a
+        second call has none of them. Those in files that the session's adapter does not debug are dropped, if its
+        definition is known; a place without a line (0) is always kept. Nothing is sent.
         """
         definition = self.definitions.get(session.adapter)
         fitting = {

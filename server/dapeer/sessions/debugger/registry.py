@@ -330,8 +330,10 @@ class Sessions(Mapping[int, Session]):
     def _on_message(self, session: Session, message: Message) -> None:
         """Notify the listeners of what a message changes; record in `doings` who resumes or ends a program.
 
-        Output notifies for each session of the program, the others for `session` alone: `capabilities` at an `initialize` response or
-        `capabilities` event, `state` at an event in `STATE_EVENTS` or a request that resumes or ends. Other messages do nothing.
+        Output notifies for each session of the program, the others for `session` alone: `capabilities` at an
+        `initialize` response or `capabilities` event, `state` at an event in `STATE_EVENTS` or a request in
+        `RESUMES` or `ENDS`. An end is recorded only if the person's client in Neovim has requested it; ends by
+        tools are recorded elsewhere. Other messages do nothing.
         """
         match message:
             case Event(event="output"):

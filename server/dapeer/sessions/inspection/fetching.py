@@ -170,8 +170,10 @@ class OtherClient:
     async def wait_for_inspection(self) -> None:
         """Wait until the person's client has asked all that it wants of the stop, if it looks first.
 
-        Return at once if dapeer looks first. Return also when the stop is over, when the client does not look first any
-        more, or when it has been silent for a while: then no more of it is expected at this stop.
+        Return at once if dapeer looks first. Return also when the stop is over, or when the client does not look
+        first any more. If the client sends nothing for `SECONDS_WITHOUT_REQUEST`, or one of its requests has no
+        answer within `SECONDS_TO_ANSWER`, it counts as finished with this stop, and nothing more of it is
+        expected. As long as it goes on asking, the wait has no limit.
         """
         if not self.looks_first:
             return
@@ -238,7 +240,9 @@ class OtherClient:
 def _is_same(request: Request, command: str, arguments: Body) -> bool:
     """Return whether the pending `request` asks for the same as `command` with `arguments`.
 
-    A request for a part of an answer is never the same; options for a part in `arguments`, and `levels`, are not compared.
+    All keys of `arguments` must have the same values in the request, except `levels` and those in `PARTS`, which
+    ask for a part of an answer; keys that only the request has are not compared. A request with one of `PARTS`
+    (other than 0 or empty) is never the same.
     """
     if request.command != command or any(request.arguments.get(each) for each in PARTS):
         return False

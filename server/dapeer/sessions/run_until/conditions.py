@@ -255,12 +255,15 @@ class ByConditions(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Evaluate the expression at the present stop, and set a breakpoint on each line of the scope.
 
-        `frame_id` is not used: the stop's innermost frame is. The breakpoints are set in this session only. If the
-        expression is true already, `watch.already` is set, a row says so, and no breakpoint is set. In some
+        `frame_id` is not used: the stop's innermost frame is. The evaluation may run code of the program. The
+        breakpoints, each with a condition that looks at the expression, are set in this session only. If the
+        expression is true already, `watch.holds_already` is set, a row says so, and no breakpoint is set. In some
         languages the program is instructed to record values, too.
 
         Raises:
-            NoConditions: Conditions cannot tell it here, or the adapter rejects them; no breakpoint stays set.
+            NoConditions: Conditions cannot tell it here, or the adapter rejects them; breakpoints that were set
+                are removed again, as
+            far as the adapter follows.
             NotStopped: The program runs.
             DapeerError: The stack cannot be fetched.
         """

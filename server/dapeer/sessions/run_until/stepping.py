@@ -122,14 +122,16 @@ class Driving:
     async def run(self) -> None:
         """Run the program until the watch has come about, or something else ends the run.
 
-        `begin` must have been called. Other ends are a stop with another cause, the program's end, and the end of the
-        run's time; with `watch.every` the run goes on after each hit. A row for each hit is added to the program's
-        collected rows. Nothing is returned: what has ended the run is seen in these rows, in the session's mirror and in
-        `watch`, where time and cost are recorded. What `begin` has set in the adapter is removed in any case, unless the
-        program has ended.
+        `begin` must have been called. Other ends are a stop with another cause, the program's end, and the end of
+        the run's time, which is looked at only between stops; a run that is `bounded` also ends when no stop
+        comes within `SECONDS_WITHOUT_STOP`, and the program then runs on. With `watch.every` the run goes on
+        after each hit. A program that runs already is left alone. A row for each hit is added to the program's
+        collected rows. Nothing is returned: what has ended the run is seen in these rows, in the session's mirror
+        and in `watch`, where time and cost are recorded. In any case `end` then removes what `begin` has set in
+        the adapter, unless the program has ended; errors of that removal are ignored.
 
         Raises:
-            DapeerError: A request to the adapter failed.
+            DapeerError: A request to resume the program or to look at a stop failed.
         """
         session = self.session
         try:

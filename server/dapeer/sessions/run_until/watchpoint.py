@@ -95,8 +95,12 @@ class AtWatchpoint(Driving):
     async def _set_by_command(self, frame_id: int | None) -> None:
         """Set a watchpoint by the definition's command; keep its number and kind.
 
+        The debugger's command is sent by `evaluate` in the frame `frame_id`, the adapter's id (None: no frame).
+        Afterwards `_number` has the watchpoint's number, and `method` is "watchpoint", or "software watchpoint"
+        where the debugger's answer says so.
+
         Raises:
-            ArgumentError: The answer has no number.
+            ArgumentError: The command failed, or its answer has no number.
         """
         command = self._watchpoints.set.replace("${expression}", self.watch.expression)
         answer = await self._command(command, frame_id)
@@ -135,7 +139,17 @@ class AtWatchpoint(Driving):
         return gone if self.watch.on == "write" else None
 
     async def _check_plain(self, frame_id: int | None) -> None:
-        """Raise `NoConditions` unless the value is a number or word, which refers to nothing that changes."""
+        """Raise `NoConditions` unless the value is a number or word, which refers to nothing that changes.
+
+        The watched expression is evaluated for this, which may run code of the program and takes
+        `SECONDS_TO_EVALUATE` at most. `frame_id` is the adapter's id of the frame to evaluate in; None: without a
+        frame.
+
+        Raises:
+            NoConditions: What is behind the value may change, too: it has members, or its text is no plain value.
+            RequestTimeout: The evaluation was not answered in time.
+            DapeerError: The adapter rejects the evaluation.
+        """
         body = await evaluate(
             self.session, self.watch.expression, frame_id, "watch", SECONDS_TO_EVALUATE
         )

@@ -80,7 +80,8 @@ class Processes:
     def _is_reached(self, address: str, port: int) -> bool:
         """Return whether one of `programs` listens at a numeric address and port.
 
-        If it is not known who listens (`is_known`), connect there for a moment, and return whether anything accepts the connection.
+        If it is not known who listens (`is_known` is False), connect there instead, wait `SECONDS_TO_PROBE` at most,
+        and return whether anything accepts the connection, which is closed at once.
         """
         if self.is_known:
             return ownership.listens(self.programs, address, port)

@@ -150,12 +150,15 @@ class Sender:
     async def _send_and_redirect(self, request: HttpRequest) -> Response:
         """Send a request, follow its redirects, and return the last response, with all statuses in its `head`.
 
-        A redirect to another host that is not the same origin is not followed, and a note says so. After `MAX_REDIRECTS` the response has
-        no body, and a note.
+        The statuses are separated by ` → `. A redirect is followed if it leads to this machine, or to the scheme,
+        host and port of the request before; another is not, and a note says so. After `MAX_REDIRECTS` redirects,
+        if the last response redirects again, the result has no body, and a note. There is no time limit.
 
         Raises:
-            NotListening: No debugged program is at an address on this machine; nothing was sent there.
+            NotListening: No debugged program is at an address on this machine; nothing was sent there, but
+                requests before a redirect were.
             httpx2.HTTPError: There is no response.
+            httpx2.InvalidURL, ValueError: The request's URL, or that of a redirect, is invalid.
         """
         statuses: list[str] = []
         for _ in range(MAX_REDIRECTS + 1):
@@ -686,10 +689,12 @@ class Triggers:
         ready: ReadyCondition,
         cwd: str,
     ) -> None:
-        """Start a task that does these triggers in order, for the client `client` (its key).
+        """Start a task that does these triggers in order, for the client `client` (its key); return at once.
 
-        The first is done once the program is ready, as `ready` tells; after one that fails the others are not sent. The task ends with the
-        session's program, and nothing is raised: the run is kept with the state of each trigger. `cwd` is the folder where commands run.
+        A trigger is what is sent to a running program, such as an HTTP request or text for its terminal. Each is
+        done once the program is ready for it, as `ready` tells; after one that fails the others are not sent. The
+        task ends with the session's program, and raises nothing, here or later: the run is kept in this object with
+        the state of each trigger. `cwd` is the folder where commands run.
         """
         readiness = Readiness(session, ready, self._all_sessions, AwaitedLines(ready.output))
         doings = [TriggerProgress(each) for each in triggers]

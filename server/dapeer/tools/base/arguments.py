@@ -203,14 +203,16 @@ def add_collecting(
 ) -> RequestedBreakpoint:
     """Add to a breakpoint, in place, what it collects; return the same object.
 
-    Nothing is added if there is nothing to collect. `expect` is a condition that should hold: the program stops where it is false, and its
-    operands are collected if there are no other `expressions`. `max_hits` limits the hits at which values are collected. `calls`: the
-    breakpoint collects calls of functions, even without expressions. It sets the keys `collect`, `maxHits` and `expect`; with `expect`,
-    the last expression collected is the truth of that condition, as `not not (…)`.
+    Nothing is added if there is nothing to collect. `expect` is a condition that should hold (None or blank:
+    none): the program stops where it is false, and its operands are collected if there are no other
+    `expressions`. `max_hits` limits the hits at which values are collected; None: no limit. `calls`: the
+    breakpoint collects calls of functions, even without expressions. It sets the keys `collect`, `maxHits` and
+    `expect`; with `expect`, the last expression collected is the truth of that condition, as `not not (…)`.
+    After an error `expect` may be set already.
 
     Raises:
-        ArgumentError: `max_hits` is given without anything to collect, or a log message or hit condition with it, or an expression is
-            empty, or there are too many or too long ones.
+        ArgumentError: `max_hits` is given without anything to collect, the breakpoint has a log message or a
+            hit condition, or an expression is empty or too long, or there are too many.
     """
     if expect and expect.strip():
         requested["expect"] = expect.strip()

@@ -144,8 +144,10 @@ async def _request_completions(
 ) -> list[str]:
     """Return the names that the adapter completes from the first letter of `name`.
 
-    They are members of the expression `container` if that is not empty. These include globals and properties. Empty if the adapter does not
-    support `completions`. `frame` is the adapter's id of the frame.
+    If the expression `container` is not empty, the names are those of its members; else they include globals,
+    too. Of each completion only the last word counts; one without a word is left out. The list is empty if the
+    adapter does not support `completions`. `frame` is the adapter's id of the frame, and `name` must not be
+    empty. The adapter may run code of the program, such as a property's.
 
     Raises:
         DapeerError: The adapter rejects the request, or does not answer.
@@ -488,13 +490,16 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 async def find_variable(call: Call, session: Session, path: str, frame: int | None) -> Variable:
     """Return the variable that a path such as `order.items[3].price` names in a frame.
 
-    The path is followed through the adapter's scopes and variables. What is not among these (an element far down a long list, a property)
-    is evaluated as an expression, which may run code of the program: the call needs consent for `evaluate` then. `frame` is the adapter's
-    id of the frame; None: there is none, so that only an evaluation can find it.
+    The path is followed through the adapter's scopes and variables. What is not among these (an element far down a
+    long list, a property) is evaluated as an expression, which may run code of the program: the call needs consent
+    for `evaluate` then. A path with anything but names, numbers and quoted keys, such as `items[f()]`, is never
+    evaluated. `frame` is the adapter's id of the frame; None: there is none, so that only an evaluation can find
+    the variable.
 
     Raises:
-        ArgumentError: There is no such variable, or the adapter rejects the evaluation.
+        ArgumentError: `path` is no path, there is no such variable, or the adapter rejects the evaluation.
         ConsentNeeded: Only an evaluation can resolve the path, and nobody has consented.
+        DapeerError: The program is not stopped, a request for variables failed, or the adapter does not answer.
     """
     segments = variables.parse_path(path)
     found, _ = await walk_to_variable(session, segments, frame)

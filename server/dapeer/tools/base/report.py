@@ -427,10 +427,11 @@ def task_lines(session: Session, seen: ThreadLocations) -> list[str]:
 async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, list[str]]:
     """Ask the program what its threads and tasks wait for; return the lines by key.
 
-    `deadlock` has a line for each member of a deadlock, `waits` has lines for the other waits, and those of the
-    program's other running processes. `seen` has the locations of the session's threads and tasks: if it says
-    that the program was `silent` when these were asked for, nothing is asked, and both lists are empty. They
-    are also empty where the adapter cannot tell, or does not answer in time.
+    `deadlock` has a line for each member of a deadlock, `waits` has lines for the other waits, and those of
+    the program's other running processes, of which at most `MAX_ASKED_PROCESSES` are asked. `seen` has the
+    locations of the session's threads and tasks: if it `has_timed_out`, since the program did not answer when
+    these were asked for, nothing is asked, and both lists are empty. They are also empty where the adapter
+    cannot tell, or does not answer in time.
     """
     if seen.has_timed_out:
         return {"deadlock": [], "waits": []}

@@ -124,8 +124,13 @@ def _is_path(argument: str) -> bool:
 def _check_name(argument: str, name: str, *, is_path: bool) -> None:
     """Raise `ArgumentError` if an argument cannot be the name of a file, program or function.
 
-    It is empty, contains a NUL or half of a surrogate pair, or has too many bytes. `argument` is the argument that has it, for the error;
-    `is_path`: each part between slashes has a limit of its own. `name` is the argument's value.
+    Nothing is returned, and no file is looked up. `argument` is the name of the tool's argument, for the
+    error; `name` is its value. With `is_path` each part of `name` between slashes may also have at most
+    `LONGEST_PART` bytes.
+
+    Raises:
+        ArgumentError: `name` is empty, contains a NUL or half of a surrogate pair that the file system cannot
+            encode, or has more than `MAX_PATH_BYTES` bytes; or a part of a path is too long.
     """
     size = len(name.encode("utf-8", "surrogatepass"))
     parts = name.split("/") if is_path else ()

@@ -55,20 +55,27 @@ async def next_stop(
 ) -> Reply:
     """Wait for the program's next stop, its end or the timeout; return the session's state then.
 
-    Breakpoints that the program did not get before are sent again, without waiting for that. The stop may be in another process of the
-    program, which becomes the client's default session then. If triggers are being sent, the wait ends soon after they have ended. If
-    another program that the triggers have reached stops first, that one's state is returned with a note, and its session becomes the
-    default.
+    Breakpoints that the program did not get before are sent again, without waiting for that. The stop may be
+    in another process of the program, whose session becomes the client's default then, if the default is of
+    this program. If triggers (what `then` lists) are being sent, the wait ends soon after they have ended. If
+    another program that the triggers have reached stops first, that one's state is returned with a note, and
+    its session becomes the default. What the answer tells counts as shown, so that no later answer repeats
+    it.
 
     Args:
         call: The call, whose client gets the answer and its progress.
         session: A session of the program.
         epoch: The number of the session's last stop, noted before it was resumed: only a later stop counts.
-        timeout_ms: Milliseconds to wait.
-        old: Stops of the program's other processes that were there before: they are shown only if the session itself does not stop soon.
-        options: What to evaluate and show; if `wait_until_paused` is false, the state is returned without waiting.
-        waited: Milliseconds that the caller has waited before; if these and the timeout are long together, the locations of a running
-            program's threads are read, too.
+        timeout_ms: Milliseconds to wait, the inspection of a stop included.
+        old: Stops of the program's other processes that were there before: they are shown only if the session
+            itself does not stop soon.
+        options: What to evaluate and show; if `wait_until_paused` is false, the state is returned without
+            waiting.
+        waited: Milliseconds that the caller has waited before; if these and the timeout are long together,
+            the locations of a running program's threads are read, too.
+
+    Raises:
+        NotStopped: The program left the stop before the first of the expressions in `options` was evaluated.
     """
     left, program = RemainingTime(timeout_ms), session.program
     call.debugger.push_undelivered([program])
@@ -136,17 +143,19 @@ async def wait_for_pause(
     wait: bool,
     options: StopOptions = NOTHING,
 ) -> Reply:
-    """Wait for the stop that a pause has requested; return the session's state as a reply.
+    """Wait for the stop that a pause has requested; return the state of the session, or of its program.
 
-    A thread that does not stop, such as one that waits for a lock, may do so for ever: where threads of a running program can be seen, this
-    waits for `MILLISECONDS_UNTIL_BLOCKED` only, and shows where they are.
+    The stop may be in another process of the program, whose session is shown then. A thread that waits for a lock,
+    say, may never stop: where threads of a running program can be seen, the wait is `MILLISECONDS_UNTIL_BLOCKED` at
+    most. Without a stop, the reply shows where the threads are, as far as `SECONDS_TO_LOOK_AROUND` suffice to find
+    that out; it is no error.
 
     Args:
         call: The call, whose client gets the answer.
         session: The session that was asked to pause.
         epoch: The number of its last stop before: only a later one counts.
         remaining: The remaining time of the call.
-        wait: False: do not wait at all.
+        wait: False: the stop is not waited for, but without one the threads are looked for all the same.
         options: What to evaluate and show.
     """
     patience = (
@@ -180,11 +189,17 @@ async def show_state(
 ) -> Reply:
     """Return the state of a session as a reply.
 
-    The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. The adapter
-    is asked for what belongs to its stop, unless that was done in this call (`inspected`). What does not arrive in the time `remaining`
-    (None: `SECONDS_TO_LOOK`) is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited
-    and shown instead. `thread_locations` has the locations of its threads, if it runs; None: they are not known. `options` say what to
-    evaluate, and how much to show.
+    The session becomes the client's default one if it belongs to the same program as the present default, or
+    if there is none. The adapter is asked for what belongs to its stop, unless that was done in this call
+    (`inspected`). What does not arrive in the time `remaining` (None: `SECONDS_TO_LOOK`) is missing. If
+    another client resumes the program while expressions are evaluated, its next stop is awaited and shown
+    instead, while there is time. `thread_locations` has the locations of its threads, if it runs; None: they
+    are not known. `options` say what to evaluate, and how much to show; evaluating may run code of the
+    program. Output, collected rows and other news that the reply has count as reported, so that no later
+    answer repeats them.
+
+    Raises:
+        NotStopped: The program left the stop before the first of the expressions in `options` was evaluated.
     """
     remaining = remaining or RemainingTime(SECONDS_TO_LOOK * 1000)
     call.focus.move_default(session)
@@ -309,15 +324,19 @@ class UnlistedTriggers(TriggerArguments):
 async def stop_elsewhere(
     call: Call, session: Session, epoch: int, run: TriggerRun, limit: float
 ) -> tuple[Session | None, float]:
-    """Wait for a stop of the program, or of another one that its triggers reach, or for their end.
+    """Wait until the program, or another one that its triggers reach, stops, or the triggers have ended.
 
-    Only programs count that the client has started, or that are in a group with this one. `epoch` is the number of the session's last stop
-    before: only a later one counts. `run` is the sending of the triggers; a session that is returned is recorded in it as reached. `limit`
-    is in milliseconds.
+    The end of the program counts as its stop. After the end of the triggers, a stop is still awaited, for at most
+    `SECONDS_TO_STOP` from then. Of other programs only those count that the client has started, or that are in a
+    group with this one. `epoch` is the number of the session's last stop before: only a later one counts. `run` is
+    the sending of the triggers; a session that is returned is recorded in it as reached. `limit` is in
+    milliseconds; the triggers of a program that has ended have `SECONDS_AT_END` besides.
 
     Returns:
-        The session of another program that has stopped, or None; and for how many milliseconds to wait on for a stop: what is left of
-        `limit` while triggers are sent, and at most `SECONDS_TO_STOP` from their end.
+        The session of another program that has stopped, or None, also if this program has stopped or ended, too;
+        and for how many milliseconds to wait on for a stop. That is what was left of `limit` when the triggers had
+        ended or a stop came first, after their end at most `SECONDS_TO_STOP` from then; the wait after their end is
+        not subtracted.
     """
     left, program = RemainingTime(limit), session.program
     others = _callable_programs(call, session)

@@ -346,10 +346,12 @@ class Row:
         return not self.off
 
     def undo(self) -> None:
-        """Put back what the row has replaced, call its undo functions, and mark it as off.
+        """Put back what this patch has replaced, call its undo functions, and mark it as off.
 
-        What others have replaced since stays: there this row's function calls the stock one. Undo functions are called once, the last one
-        first; what one raises leaves this.
+        `off` gets the reason, unless it has one already. An attribute that others have replaced since keeps what
+        they put there; where that still calls this patch's function, it calls the stock one. Undo functions are
+        called once, the last one first. What one raises leaves this method; the functions that are left are then
+        called by the next `undo`.
         """
         self.off = self.off or "it was undone"
         for owner, name, before, ours in reversed(self._replaced_attributes):

@@ -106,8 +106,8 @@ def names_always_read(tree: ast.AST) -> Iterator[str]:
     """Yield the names that an expression reads whenever its evaluation ends without an error.
 
     `tree` is the expression's `ast` node. Names that are read only sometimes, such as those behind `or` or in the
-    body of a comprehension or lambda, are left out. A name may be yielded several times; the target of a `:=` is
-    yielded, too.
+    body of a comprehension, are left out. A lambda is left out as a whole, with the defaults of its parameters,
+    although those are always read. A name may be yielded several times; the target of a `:=` is yielded, too.
     """
     if isinstance(tree, ast.Name):
         yield tree.id

@@ -266,10 +266,12 @@ class MonitoringHooks:
         return guard.hook(called)
 
     def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
-        """Look whether something that is watched has changed, and stop there if that is wanted.
+        """Look whether something that is watched has changed, and stop the thread there if that is wanted.
 
-        It then returns when the thread is resumed. `event` and `argument` are those of a trace function, such as `line` and None. `plan` is
-        the `points.CodePlan` of the frame's code; its `watching` becomes None when that is over.
+        Rows of what has changed may be written, and the frame's line is remembered for the next look. If the thread is
+        stopped, the call returns when it is resumed; if the watch is over by then, `plan.watching` becomes None before
+        the stop. `plan` is the `points.CodePlan` of the frame's code, whose `watching` is not None. `event` and
+        `argument` are those of a trace function, such as `line` and None.
         """
         look = plan.watching
         before, seen = self._frames.get(id(frame)) or (0, {})

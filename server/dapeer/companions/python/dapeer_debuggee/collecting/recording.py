@@ -212,11 +212,12 @@ class Rows:
         return context if isinstance(context, str) else self.contexts[context]
 
     def shape(self, point: int, letters: str) -> int:
-        """Return the number of a shape (a point and the types of its values); 0: it cannot be recorded.
+        """Return the number of a shape (a point and the types of its values); 0: the shape gets no number.
 
         A new shape gets the next number, from 1 on, which is written into the header of the file; the file is made if
-        there is none. 0 means that the header has no room, or that no file can be made. `point` is the point's id, and
-        `letters` has one of `row_format.LETTERS` for each value.
+        there is none. 0 means that the header has no room, or that no file can be made now: the caller then has to
+        write rows of this shape as text. `point` is the point's id, and `letters` has one of `row_format.LETTERS` for
+        each value.
         """
         key = f"{point}\t{letters}"
         with self._lock:

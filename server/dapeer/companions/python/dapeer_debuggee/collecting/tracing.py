@@ -442,8 +442,9 @@ class TracingHooks:
     def adopt(self, frame: Any) -> None:
         """Set the trace function of a running frame and of its callers, where they have points.
 
-        `frame` is any frame of a thread, or None. In a frame that pydevd has suspended ours takes effect when it goes on; pydevd's own
-        stays inside of ours.
+        A point is a place at which values are recorded. `frame` is any frame of a thread; with None nothing
+        happens. In a frame that pydevd has suspended the recording trace function takes effect when the frame
+        goes on. pydevd's own trace function is called within the new one.
         """
         suspended = False
         while frame is not None:

@@ -170,9 +170,11 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 def show_logged_error(failure: Any) -> None:
     """Stop at an exception of the program that Twisted itself is about to log.
 
-    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the program itself logs one, or
-    where the exception is not the one that is being handled, or has no frame of the program; but one that a collected Deferred logs is
-    always passed to `show_collected`, which stops or reports it. It returns when the user resumes, and raises nothing.
+    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where
+    the program itself logs one, for an exception that is no `Exception` (such as `SystemExit`) or where there
+    is none, or where the exception is not the one that is being handled, or has no frame of the program; but
+    an `Exception` that a collected Deferred logs is always passed to `show_collected`, which stops or reports
+    it. The function returns when the user resumes, and raises nothing.
     """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):

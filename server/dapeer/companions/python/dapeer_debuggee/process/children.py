@@ -70,7 +70,12 @@ setting: dict[str, Any] = {}
 def improve_children(patch: Any) -> None:
     """Patch pydevd so that each Python process which the program starts imports our `child`.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `child` is dapeer's module for child processes. Its import is set as pydevd's `PREIMPORT`, and added to the code
+    that pydevd puts in front of a child by `python -c`. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be set or replaced in pydevd is not as the row states.
     """
     folder = Path(__file__).absolute().parents[2]
     child = f"{__name__.partition('.')[0]}.child"
@@ -170,9 +175,11 @@ def nothing(*_given: Any) -> None:
 def stand_in_for_spawn(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
     """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one.
 
-    `path`, `argv` and `env` are that function's arguments (`env` None: this process's own), `options` a dict of its keyword arguments. The
-    command is a list as `stand_in` returns it: Python, the script and its options, the executable, and `argv`; nothing is started. It is
-    None where that returns None, and with `resetids`.
+    `path`, `argv` and `env` are that function's arguments (`env` None: this process's own), `options` a dict
+    of its keyword arguments. A stand-in is a script that waits for dapeer, and then becomes the program. Its
+    command is a list: Python, the script and its options, the executable, and `argv`; nothing is started. The
+    result is None with `resetids`, and where no executable is found, `argv` is empty, this process is no
+    plain Python, or `env` has other variables for loading libraries.
     """
     if options.get("resetids"):
         return None

@@ -35,10 +35,10 @@ def untraced() -> Generator[None]:
 def show(error: Sequence[Any]) -> None:
     """Stop this thread where an exception was raised, if the debugger stops at uncaught exceptions.
 
-    It returns when the user resumes; without a debugger at once.
+    The call returns when the user resumes the thread; if the debugger does not stop, or there is none, at once.
 
     Args:
-        error: Its type, itself, its traceback.
+        error: A sequence of three: the exception's type, the exception itself, and its traceback.
     """
     debugger: Any = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
     if debugger is None:

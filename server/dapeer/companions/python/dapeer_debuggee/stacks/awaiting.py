@@ -123,9 +123,10 @@ def task_behind(one: Any, asyncio: Any) -> Any:
 def callback_owners(callback: Any) -> "Iterator[Any]":
     """Yield the objects that a callback holds: what it is bound to, a `partial`'s arguments, its closure.
 
-    Keyword arguments of a `partial` are left out. For the callback that wakes an asyncio task, the objects to
-    which it refers are yielded. Nothing is looked for in the yielded objects; there may be none, and not each
-    of them awaits anything. The callback is not called.
+    Of a `partial` these are its positional arguments and what its function holds; the function itself and keyword
+    arguments are left out. For the callback that wakes an asyncio task, the objects to which it refers are yielded.
+    Nothing is looked for in the yielded objects; there may be none, and not each of them awaits anything. The
+    callback is not called.
     """
     if type(callback) is functools.partial:
         yield from callback.args

@@ -319,8 +319,12 @@ PYTHON = "text/x-python"
 def report_texts(patch: Any) -> None:
     """Patch pydevd so that `source` gets the source of code without a file, where that is known.
 
-    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python. `patch` is this patch's `patching.Row`: it calls
-    this function when it is applied, and its `undo` puts back what was replaced by it.
+    pydevd lists instructions instead, and still does where the source is not known. A text that is a source has the
+    `mimeType` of Python. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")

@@ -104,10 +104,11 @@ def pushed_expressions(step: Any) -> list[Any]:
 
 
 def stack_after_move(step: Any, stack: list[Any]) -> list[Any]:
-    """Return what is known of the stack behind a copy or a swap of its values; empty: nothing is known.
+    """Return what is known of the stack behind a `COPY` or `SWAP` of its values; empty: nothing is known.
 
-    It is empty behind any other instruction. `step` is a `dis.Instruction`, `stack` what is known of the stack before it, the top last; it
-    is not changed.
+    It is empty behind any other instruction, also `DUP_TOP` and `ROT_TWO` of older versions of Python, and if the
+    instruction reaches deeper than what is known. `step` is a `dis.Instruction`, `stack` what is known of the stack
+    before it, the top last; `stack` is not changed.
     """
     arg = step.argval
     if step.opname == "COPY" and len(stack) >= arg:

@@ -425,11 +425,13 @@ def object_wait(own: Any, name: str, function: str, *, timed: bool) -> Wait:
 def lock_wait(
     lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
-    """Return the `Wait` for a lock or semaphore, with its holders in `by`.
+    """Return the `Wait` for a lock or semaphore, with its holders in `enders`.
 
-    Python knows these, or they are the members with a frame inside of its `with` or behind its `acquire`. Where several seem to hold a
-    lock, or none, `by` is empty and `state` says that the holder is unknown. `name` is the lock's name in the program (empty: none),
-    `timed` whether the wait has a limit, `condition` whether it is the lock of a condition. `members` are all threads and tasks.
+    Python knows the holders, or they are the members with a frame inside of its `with` or behind its
+    `acquire`. Where several seem to hold a lock, or none, `enders` is empty and `state` says that the holder
+    is unknown. A semaphore may have several: one is enough to end the wait. `name` is the lock's name in the
+    program (empty: none), `timed` whether the wait has a limit, `condition` whether it is the lock of a
+    condition. `members` are all threads and tasks.
     """
     module, kind = paths.kind_of(lock)
     kind = "Condition" if condition else kind.replace("lock", "Lock")
@@ -455,11 +457,13 @@ def lock_wait(
 
 
 def limiter_wait(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
-    """Return the `Wait` for a limiter of trio or anyio (`CapacityLimiter`), with its borrowers in `by`.
+    """Return the `Wait` for a `CapacityLimiter` of trio or anyio, with its borrowers in `enders`.
 
-    A function in a thread borrows for itself, so it is no member; such borrowers are only counted, in `state`. If there are borrowers and
-    all are members, `state` is empty and `known` true. One borrower is enough to end the wait (`any`). `name` is the limiter's name in
-    the program (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
+    A borrower is one that holds a token of the limiter. A function in a thread borrows for itself, so it is no
+    member; such borrowers are only counted, in `state`. If there are borrowers and all are members, `state` is
+    empty and `has_all_enders` True, else `state` tells the limiter's tokens and `has_all_enders` is False.
+    `needs_one_ender` is True: it is enough that one borrower goes on. `name` is the limiter's name in the program
+    (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
     """
     state = holding.state_of("CapacityLimiter", "", {"_total_tokens": holding.total_of(limiter)})
     library = paths.kind_of(limiter)[0].partition(".")[0]

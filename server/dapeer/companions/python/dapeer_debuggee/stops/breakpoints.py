@@ -511,8 +511,13 @@ class CodeLines:
     def lines_of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
         """Return the lines that have code; those of a file are kept until the file changes.
 
-        `stock` is pydevd's function that finds them, `code` the path of a file or a code object. `rest` and `named` are further arguments
-        of that function. Of a file it is a sorted list, which callers do not change; what `stock` raises leaves it.
+        `stock` is pydevd's function that finds them, `code` the path of a file or a code object. `rest` and `named` are
+        further arguments of that function. For a file the result is a sorted list without doubles, which callers do not
+        change. For a code object it is what `stock` returns, and nothing is kept. What `stock` raises leaves this
+        function.
+
+        Raises:
+            OSError: The file cannot be read.
         """
         if not isinstance(code, str):
             return stock(code, *rest, **named)

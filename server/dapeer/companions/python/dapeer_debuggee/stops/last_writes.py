@@ -47,14 +47,19 @@ def described(expression: str) -> str:
 
 
 def _described(expression: str, names: Any) -> dict[str, Any]:
-    """Return what an expression names: `kind`, and what tells it in another run.
+    """Return what an expression names, as a dict: `kind`, and what identifies it in another run.
 
-    `names` is the frame of the evaluation. `kind` is `local` (with `name`, `file`, `line`, `code` of the function), `global` (`name`,
-    `module`), `attribute` or `item` (`name`, of an item the `repr` of its key, and `module` and `type` of the owner's class). The owner and
-    the key are evaluated, which may run code of the program.
+    `names` is the frame of the evaluation; the expression is looked up in the stopped frame that has its variables.
+    `kind` is `local` (with `name`, and `file`, `line`, `code` of the function: its path, first line and name),
+    `global` (with `name`, `module`), `attribute` or `item` (with `name`, of an item the `repr` of its key, and
+    `module` and `type` of the owner's class). The owner and the key are evaluated, which may run code of the
+    program; the attribute or item itself is not read.
 
     Raises:
-        InvalidExpression: It is no variable, attribute or item, is computed, or is none that another run could tell.
+        InvalidExpression: The expression is no variable, attribute or item; its variable is not there, or is one of
+            a function around; the evaluation of owner or key fails; the attribute is a property, or the owner holds
+            no attributes; or the item's container is no dict, list or NumPy array, or its key is no plain value
+            (such as a text or number).
     """
     tree = parse_place(expression)
     if isinstance(tree, ast.Name):
@@ -129,8 +134,10 @@ def owner_of(tree: Any, frame: Any) -> Any:
 def chains_in(file: str) -> dict[int, list[Chain]]:
     """Return what the lines of a file name, by line: variables, and attributes and items behind them.
 
-    Each of them is a `Chain`. A line has those of each statement over it. Empty: the file cannot be read or does not parse. The answer is
-    kept, also when the file changes; callers do not change it.
+    `file` is a path. The keys are 1-based lines, the values lists of `Chain`s: each line that a statement covers
+    has those of the statement, so a line in a body also has those of the statements around it, and one may come
+    twice. A line without a statement is no key. The dict is empty if the file cannot be read or does not parse. The
+    answer is kept, also when the file changes; callers do not change it.
     """
     linecache: Any = importlib.import_module("linecache")
     try:
@@ -432,9 +439,11 @@ class LastWrites:
     def _note(self, number: int, owner: Any, value: Any, frame: Any, line: int, going: Any) -> None:
         """Compare a value with the one that is known of its owner, and remember the place that has changed it.
 
-        `number` is the `id()` under which the owner is known; an owner that is new only begins to be known. `line` is the frame's line.
-        `going` is the entry of a line that has ended; None: the line is about to run, so nothing that was looked at has done it. Of more
-        than `MAX_OWNERS` owners the first is forgotten.
+        `number` is the `id()` under which the owner is known. An owner that is new, or has the number of one that is
+        gone, is only recorded with its value; if there are more than `MAX_OWNERS` then, the one that was recorded first
+        is forgotten. Nothing happens if the value is as it was. `line` is the line of the frame's code that has ended
+        or is about to run. `going` is the entry of `_frames_at_line` for a line that has ended; None: the line is about
+        to run, so no line that was looked at has made the change.
         """
         record = self._records.get(number)
         if record is None or not record.is_of(owner):

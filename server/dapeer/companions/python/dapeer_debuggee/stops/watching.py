@@ -72,10 +72,14 @@ def attribute_reader(owner: Any, name: str) -> Callable[[], Any]:
 
 
 def _refuse_property(owner: Any, name: str) -> None:
-    """Check that an object's attribute is no property; nothing is returned.
+    """Raise an error if an attribute of an object is a property, whose value its class computes.
+
+    `name` is the attribute's name, `owner` the object. Otherwise nothing happens and nothing is returned;
+    descriptors of other types pass, too. No code of the program runs.
 
     Raises:
-        InvalidExpression: It is one; the text names the attributes that it reads.
+        InvalidExpression: It is a property; the text names the attributes of `owner` that the property
+            reads.
     """
     computed = objects.class_member(type(owner), name)
     if type(computed) is not property:
@@ -479,8 +483,11 @@ class CodeWatches:
     def _record(self, watch: Any, frame: Any, line: int, before: str, value: Any) -> bool:
         """Write the row of a change, which counts as a hit of the point; return whether the thread is to stop.
 
-        The point has ended if it stops, or has enough hits. `line` is what did the change (0: it was so at the beginning), `before` the
-        text from before, `value` the value now. `watch` is a `PointWatch`. The point's own expressions are evaluated in the frame.
+        The row has the point's id, hit, time, context, function and file, line, the text before, that of the value now,
+        and the values of the point's own expressions, which are evaluated in the frame. `watch` is a `PointWatch`; if
+        it is to stop the thread, or if this hit is the last of `max_hits`, its point is ended first. `line` is the line
+        that made the change (0: the value was so at the beginning), `before` the text from before (empty: there was
+        none), `value` the value now.
         """
         point, rows, code = watch.point, self._maker.rows, frame.f_code
         hit = next(point.hits)
@@ -499,9 +506,11 @@ class CodeWatches:
 def stop_at(breakpoint_: Any, frame: Any) -> None:
     """Have pydevd stop this thread at the beginning of a function, and return when the thread is resumed.
 
-    `frame` is the function's frame; `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`, whose condition
-    and hit condition are evaluated in the frame and must hold. One that raises counts as false, and is reported as
-    a failure. Nothing happens if an evaluation or a recorder has called the function, nor without a debugger.
+    `frame` is the function's frame; `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`, whose
+    condition and hit condition are evaluated in the frame, which may run code of the program, and must hold; a hit
+    is counted where the condition does. One that raises counts as false, and is reported as a failure. Nothing is
+    evaluated, and the thread does not stop, if an evaluation or a recorder has called the function. Without a
+    debugger it does not stop.
     """
     thread: Any = threading.current_thread()
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")

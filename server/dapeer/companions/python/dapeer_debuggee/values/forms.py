@@ -70,7 +70,9 @@ def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) ->
 def reference_text(value: Any, kind: Any) -> str | None:
     """Return the text of a weak reference or proxy, with the type that it refers to; None for all else.
 
-    `kind` is the type of `value`. No code of the object that is referred to runs.
+    The text is `<weakref to NAME>` or `<weakproxy to NAME>`; NAME is the name of the referred object's type,
+    or `nothing` if that object is gone. `kind` is the type of `value`. No code of the object that is referred
+    to runs.
     """
     if issubclass(kind, weakref.ref):
         target: Any = REFERENCE.__call__(value)
@@ -164,9 +166,11 @@ def future(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
 def describe_element(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
-    `of` is the element class of lxml or of Python's library, whose own methods read it. `show(VALUE, ROOM)` makes the text of a value
-    inside. Each value gets a quarter of `max_chars` as its room, the element's text half; nothing cuts the whole, which is longer where
-    there are many attributes.
+    A text of white space only is left out, and so is the number if it is 0; it counts the direct children. `of` is
+    the element class of lxml or of Python's library, whose own methods read the element. `show(VALUE, ROOM)` is
+    called for the tag, each attribute's value and the text, and returns the text of VALUE in about ROOM characters:
+    a quarter of `max_chars`, for the element's text half. Nothing cuts the whole, which is longer where there are
+    many attributes.
     """
     parts = [show(of.tag.__get__(value), max_chars // 4)]
     parts += [f"{name}={show(each, max_chars // 4)}" for name, each in of.items(value)]
@@ -457,7 +461,10 @@ def count_nan(held: Any) -> int:
 def array_parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
     """Yield the pieces of the text of a tensor's elements; of a long dimension only those at its ends.
 
-    `value` is a tensor on the CPU. `whole`: all are shown; `edge`: how many at each end, if not.
+    `value` is a tensor on the CPU, whose own code for items is called. With `whole` all elements are shown;
+    else of a dimension with more than 2 * `edge` items only the first and the last `edge`, with `…` between
+    them. Each dimension is in square brackets, and its items are separated by commas; a tensor without
+    dimensions is one number.
     """
     if not value.ndim:
         yield number(value.item())
@@ -815,8 +822,9 @@ def moment_text(value: Any) -> str | None:
 def enum_text(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return name and value of an enum member, as `COLOR.RED (1)`; of several flags the names of all.
 
-    These are joined by `|`, or `0` if there are none. None: it has no name, and its value is no integer. `kind` is the enum class; `show`
-    makes the text of the value in `max_chars`.
+    The names of several flags are joined by `|`; for a number in which no named flag is, `0` stands for the
+    name. None: the member has no name, and its value is no integer. `kind` is the enum class; `show(VALUE,
+    ROOM)` is called with the member's value and `max_chars`, and returns the value's text.
     """
     held = objects.attributes_of(value)
     whole, name = held["_value_"], held["_name_"]

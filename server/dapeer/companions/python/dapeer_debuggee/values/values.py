@@ -568,8 +568,10 @@ def sort_key(item: tuple[str, Any]) -> int:
 def members(value: Any, kind: Any) -> dict[str, Any]:
     """Return the names and values by which a class's `repr` shows an object; empty: it shows it otherwise.
 
-    `kind` is the class of `value`. That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs,
-    pydantic. What an object of pydantic keeps beside its fields is among them.
+    `kind` is the class of `value`. There are such names for classes without a `repr` of their own, and for
+    generated ones: named tuples, dataclasses, attrs, pydantic. What an object of pydantic keeps beside its
+    fields is among them. The result is empty also for a class as `value`, and for an object that has none of
+    these attributes. No code of the object runs.
     """
     shows = objects.class_member(kind, "__repr__")
     if shows is object.__repr__:

@@ -354,7 +354,12 @@ def show_values(patch: Any) -> None:
 def show_tables(patch: Any) -> None:
     """Patch pydevd so that pandas tables are shown by this package, not by its own plug-in.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    For the clipboard they are still shown by pydevd. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced here.
+
+    Raises:
+        Misfit: The function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(PROVIDED)
