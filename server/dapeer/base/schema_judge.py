@@ -43,9 +43,10 @@ class Judge:
     async def problem_of(self, arguments: Json, schema: Json) -> str | None:
         """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
 
-        `arguments` are checked against the JSON Schema `schema` in a process with limits, which is started if need be. If
-        the check takes too much time or memory, if arguments or schema are nested too deeply, or after `aclose`, the
-        sentence begins with `UNCHECKED` and says that the arguments cannot be checked.
+        `arguments` are checked against the JSON Schema `schema` in a process with limits, which is started if
+        need be. The sentence begins with `UNCHECKED` and says why the arguments could not be checked if the
+        process cannot be started or ends, if the check takes too much time or memory, if arguments or schema are
+        nested too deeply, or after `aclose`.
         """
         try:
             return await self._process.ask(schema, arguments)

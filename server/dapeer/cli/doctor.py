@@ -262,12 +262,13 @@ def _compile_program(compiler: str, source: Path) -> Path:
 async def _fetch_local_value(session: Session) -> str | None:
     """Fetch the locals at a session's stop, and return the value of the local `NAME` as text.
 
-    None means that there is no such local. It is looked for among the locals, and then among the children of
-    each of them.
+    The local is looked for among the locals, and then among the children of each of them, which are requested until
+    it is found. A `$` before a name and quotes around a value are dropped. None means that there is no such variable.
+    The wait for the stop's locals has no limit of its own: the caller sets one.
 
     Raises:
         NotStopped: The session is not stopped.
-        DapeerError: The adapter rejects the request for the children of a local.
+        DapeerError: The request for the children of a local failed.
     """
     stop = session.mirror.require_stop()
     await session.inspect.wait_until_inspected(stop)
@@ -540,8 +541,10 @@ def _adapter(definition: Definition) -> Finding:
 def _examine_all() -> list[Finding]:
     """Return findings on all adapters: whether each is installed, and debugs a small program, and notes.
 
-    Each adapter has one finding, in the order of the definitions, with its notes behind it if it was tried. All ready adapters run at once;
-    it blocks until they have ended.
+    Each adapter has one finding, in the order of the definitions; behind it are its notes if it was tried. Only
+    adapters that are ready are tried: all at once, each on a program in a folder that is removed afterwards. It
+    blocks until they have ended, which takes at most `SECONDS_FOR_ALL` and 3 seconds more, and runs an event loop of
+    its own, so it must not be called in one.
     """
     definitions = list(_definitions())
     with ThreadPoolExecutor() as pool:
@@ -736,7 +739,9 @@ def rows_of(definition: Definition, detection: Detection) -> list[Patch]:
 def _nodelay_row() -> Patch:
     """Return the row of the change that has connections of a program send small messages at once.
 
-    It starts a short-lived process to find out whether the system allows that, unless the change is switched off.
+    The row's last field says why the change is off: it is switched off, or the system does not allow it;
+    empty: it is on. Unless it is switched off, a short-lived process is started to find that out, for which
+    this blocks.
     """
     off = (
         f"switched off by {patching.SETTING}"

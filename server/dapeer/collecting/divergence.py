@@ -589,7 +589,13 @@ class ComparisonReport:
     project: Path
 
     def lines(self) -> list[str]:
-        """Return as lines where the runs part, with the rows before it, and what else differs."""
+        """Return as lines where the runs part, with the rows before it, and what else differs.
+
+        The runs are named a and b. If they part, the lines are: how they part first, rows before that, the row of
+        each; if values and control flow differ, the same on the later one without rows before; the columns that
+        differ in every row; the totals. If they do not part, a sentence says so, or that only threads took turns
+        otherwise, before the columns that differ in every row. The list is never empty.
+        """
         found = self.comparison
         first = found.first
         lines = (
@@ -644,7 +650,11 @@ class ComparisonReport:
         return {"hit": row.hit, **{k: v for k, v in place.items() if v}, "values": values}
 
     def _no_difference_sentence(self) -> str:
-        """Return a sentence that says that the runs do not part, or only take turns otherwise between threads."""
+        """Return a sentence for two runs that do not part: all is alike, or only the turns of threads differ.
+
+        It is for a `comparison` without a first difference. It tells how many rows there are and, if threads or tasks
+        took turns otherwise, at which row of each run that begins; and it mentions differences that are in all rows.
+        """
         found, count = self.comparison, len(self.comparison.run_a)
         rows = f"{count:,} row{'' if count == 1 else 's'}"
         besides = " but for what differs in all of them" if found.constant_differences else ""

@@ -68,7 +68,7 @@ class Channel:
         """Receive and dispatch the adapter's messages until the connection ends; then fail waiting requests.
 
         It returns also when the adapter has broken the protocol (`breach` then says how). At its end, or when it is cancelled, it sets
-        `closed` and `unanswered_at_close`, and each request without a response fails with `ChannelClosed`. Answers to the adapter's requests that
+        `closed_event` and `unanswered_at_close`, and each request without a response fails with `ChannelClosed`. Answers to the adapter's requests that
         are still being made are cancelled. The transport stays open.
         """
         try:
@@ -260,7 +260,7 @@ class Channel:
             log.debug("the adapter had ended before the answer to %s", describe(request))
 
     def _close(self) -> None:
-        """Set `closed` and `unanswered_at_close`, and fail every waiting request with `ChannelClosed`."""
+        """Set `closed_event` and `unanswered_at_close`, and fail every waiting request with `ChannelClosed`."""
         self.closed_event.set()
         self.unanswered_at_close = tuple(request for request, _ in self._pending_requests.values())
         for request, answer in self._pending_requests.values():

@@ -74,8 +74,10 @@ def from_json(value: object) -> Message | None:
 def _message(value: object) -> Message | None:
     """Return the DAP message in a decoded JSON value, its body not normalized; None if it is no message.
 
-    It is a message if it is an object whose `type` is `event`, `response` or `request`. A number that is missing or no integer
-    is 0, a missing body or missing arguments are an empty mapping, and a missing `success` is False.
+    It is a message if it is an object whose `type` is `event`, `response` or `request`. A number that is
+    missing or no integer is 0; a body or arguments that are missing or no object are an empty mapping; a
+    missing `success` is False. The `command` of a response without one is empty, but a missing `event`, or
+    `command` of a request, becomes the text `None`. A response's `message` that is no text is None.
     """
     if not is_object(value):
         return None

@@ -56,7 +56,7 @@ async def handshake(
     `adapter_id` is the `adapterID` of `initialize`. `request` is `launch` or `attach`, and `arguments` are its arguments. `initialized` is
     set by the observer of the channel when the adapter's `initialized` event arrives; `configure` is awaited after it, and sends the
     breakpoints, and `configurationDone` where the adapter wants it. `configure` is not called if `arguments` have `noDebug` and the adapter
-    answers without that event. `patience` is the number of seconds within which the adapter must answer `initialize`; the rest has no time
+    answers without that event. `seconds_to_answer` is the number of seconds within which the adapter must answer `initialize`; the rest has no time
     limit here.
 
     Raises:

@@ -150,7 +150,9 @@ class Services:
     ) -> None:
         """Run a service until `scope` is cancelled, and send the CLIs what Neovim notifies them of.
 
-        If the service cannot listen or write its lock file, Neovim is sent the reason, and it returns.
+        The CLIs are those of Claude Code that are connected to the service, for which Neovim is the IDE. If the
+        service cannot listen or write its lock file, that is logged, Neovim is sent the reason, and this function
+        returns. `peer` is the attached Neovim, `ide` what it has asked for.
         """
 
         def notify(method: str, params: Json) -> None:

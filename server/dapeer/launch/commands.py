@@ -107,9 +107,10 @@ class _TypedProgram:
     ) -> LaunchRequest:
         """Return a copy of the request that launches what the command runs, in place of the command.
 
-        `how` is `program`, `module` or `code` (empty: none), and `target` its value; `args` are the arguments behind it. `more` are
-        other inputs, and `type` and `config` of the request: inputs and `type` replace those of the same name, but what the caller gave
-        in `config` stays.
+        `how` is `program`, `module` or `code` (empty: none), and `target` its value; `args` are the arguments behind it.
+        The request's own `program` and `args` are dropped; without `args` the copy has none. `more` are other inputs, and
+        `type` and `config` of the request: inputs and `type` replace those of the same name, while `config` only adds
+        keys to what the caller gave in the request's own `config`.
         """
         rest = {
             key: value
@@ -420,17 +421,22 @@ def _request_of_script(
 def _script_of_shim(typed: _TypedProgram) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
-    For a version manager's shim, it runs the shim of the interpreter beside it, to ask for the interpreter's path: the script is the file
-    of the command's name beside that. `typed` is the command as it was typed. The request is the typed one, changed as follows:
+    `typed` is the command as it was typed. For a version manager's shim, the shim of the interpreter beside it is run
+    to ask for the interpreter's path, which blocks for `SECONDS_TO_ANSWER` at most for each known interpreter: the
+    script is the file of the command's name beside that. The result is the typed request, changed as follows:
 
-    - A script whose first line names an interpreter of a definition: `program` is the script, `type` the adapter's, and that interpreter
-      is the input for it.
-    - Else a command that runs tests, or one of `node_modules`: `program` and `type` if its first line says that it is of the adapter's
-      language, and if not, the command is what the adapter itself starts (`_adapter_command_request`).
+    - A script whose first line names an interpreter of a definition: `program` is the script, `type` the adapter's,
+      and that interpreter is the input for it.
+    - Else a command that runs tests, or one of `node_modules`: `program` and `type` if its first line says that it is
+      of the adapter's language, and if not, the command is what the adapter itself starts
+      (`_adapter_command_request`).
     - Any other script of a shim: `program` alone.
 
-    A test runner gets the environment for tests, too, and `remark` says which file the command is. It is the request as it is if the
-    command is not found, or is a program as any other.
+    A test runner gets the environment for tests, too. If the command was typed without a folder, the input `remark`
+    says which file it is. The request is returned as it is if the command is not found, or is a program as any other.
+
+    Raises:
+        ArgumentError: The `python` of the request is no interpreter.
     """
     found = typed.path()
     if found is None:

@@ -303,7 +303,7 @@ class _StandIns:
 
         `wanted` are the definitions of adapters that debug children. In the returned plan, the program's
         environment has the variable `SETTING`, by which the program's stand-ins find the socket, and the
-        variables by which the definition gets the stand-ins into the program; `in_children` has the file
+        variables by which the definition gets the stand-ins into the program; `child_extensions` has the file
         extensions of `wanted`. `self.plan` stays as it is.
 
         Raises:

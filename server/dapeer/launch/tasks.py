@@ -173,11 +173,14 @@ class TaskRun:
     async def _start_task(self, task: Task) -> _RunningTask:
         """Start a task's process, which ends with `self.processes`, and return it.
 
-        All that it prints goes to a pipe, which the caller has to read (`_RunningTask.read`). Its stdin is empty.
+        The process gets the environment of whoever starts the program, the task's own variables over it, and the
+        mark of the session's processes; it runs in the task's `cwd`, or dapeer's if the task has none. All that
+        it prints goes to a pipe, which the caller has to read (`_RunningTask.read`). Its stdin is empty.
 
         Raises:
-            TaskFailed: Its command or folder is missing, or the system does not run it. Of a shell's task that is not the command: what
-                the shell cannot run, it reports itself, by output and exit code.
+            TaskFailed: The command or its folder is missing, or the system does not run the command. Where a
+                shell runs the task, a missing command raises nothing: the shell reports it by its output and exit
+                code.
         """
         command = ["/bin/sh", "-c", *task.command] if task.shell else task.command
         env = {**starter_environment(), **(task.env or {}), **self.processes.mark}

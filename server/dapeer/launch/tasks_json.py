@@ -288,14 +288,17 @@ def _quote_argument(word: object, *, quotes: bool) -> str:
 
 
 def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
-    """Return the patterns of lines with which a background task begins and ends its work.
+    """Return the patterns of lines with which a background task begins and ends its work, and a boolean.
 
-    The first is empty if there is none. The third part says whether it works from its start: `activeOnStart`, or else whether no pattern
-    begins its work. `label` is for the error. `matcher` is the task's `problemMatcher`, a name, an object or a list of these; the first of
-    them with an `endsPattern` is used. The patterns are not compiled.
+    The first pattern is empty if there is none. The boolean says whether the task works from its start:
+    `activeOnStart`, or without that whether no pattern begins its work. `label` is the task's name for the error.
+    `matcher` is the task's `problemMatcher`: a name, an object or a list of these, or nothing; the first of them with
+    an `endsPattern`, its own or that of its `base`, is used, and the others are ignored. The patterns are not
+    compiled.
 
     Raises:
-        NoTask: None has an `endsPattern`, or dapeer does not know a matcher by its name.
+        NoTask: None has an `endsPattern`; the message names the first matcher whose name dapeer does not know, if
+            any.
     """
     matchers: list[Any] = matcher if is_array(matcher) else [matcher] if matcher else []
     unknown = [each for each in matchers if isinstance(each, str) and each not in MATCHERS]

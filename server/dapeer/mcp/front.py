@@ -31,7 +31,10 @@ MILLISECONDS_TO_READ: Final = 1000
 
 
 def can_serve() -> bool:
-    """Whether stdin and stdout can be waited for (pipes, sockets or a terminal), and stderr is open."""
+    """Return whether stdin and stdout can be waited for (pipe, socket or terminal), and stderr is open.
+
+    It is False if stdin or stdout is a file or closed, and on systems without `select.poll`, such as Windows.
+    """
     try:
         os.fstat(2)
         # Windows cannot wait for a pipe.

@@ -113,7 +113,7 @@ class BreakpointStatuses:
         self.data_names[data_id] = name
 
     def name_file(self, path: str, note: str) -> None:
-        """Keep in `named` what is known (`note`, a clause) of the program's own name of a source file."""
+        """Keep in `file_name_notes` what is known (`note`, a clause) of the program's own name of a source file."""
         self.change_count += 1
         self.file_name_notes[path] = note
 
@@ -124,14 +124,14 @@ class BreakpointStatuses:
     def apply_request(self, command: str, arguments: Body) -> None:
         """Mark a file's breakpoints as unanswered when a `setBreakpoints` request is sent.
 
-        Other commands change nothing. `arguments` are the request's; the mark in `unanswered` lasts until the response.
+        Other commands change nothing. `arguments` are the request's; the mark in `failed_requests` lasts until the response.
         """
         if command == SET_LINES:
             self.change_count += 1
             self.failed_requests[_path(arguments)] = f"has not answered `{command}`"
 
     def record_refusal(self, command: str, arguments: Body, why: str) -> None:
-        """Keep in `unanswered` why the adapter has rejected a `setBreakpoints` request (`why`).
+        """Keep in `failed_requests` why the adapter has rejected a `setBreakpoints` request (`why`).
 
         Other commands change nothing.
         """
@@ -235,8 +235,9 @@ class BreakpointStatuses:
     def record_hits(self, numbers: Sequence[int]) -> None:
         """Record as reached the breakpoints whose numbers a `stopped` event lists in `hitBreakpointIds`.
 
-        Function breakpoints get into `functions_reached`; a place gets into `reached` only if the number is of one place alone. Numbers
-        that no breakpoint has are ignored.
+        The names of function breakpoints get into `functions_reached`. The place of a line breakpoint gets into
+        `reached_places` only if no other line breakpoint has the same number. Other kinds of breakpoints, and numbers
+        that none has, are ignored.
         """
         for number in numbers:
             at = self._breakpoints_with_id(number)
@@ -266,7 +267,7 @@ class BreakpointStatuses:
     def record_frame(self, frame: StackFrame) -> None:
         """Record a frame in which the program has stopped, for any reason, as a reached line and function.
 
-        It changes `reached` for breakpoints on its line, and `functions_reached`; pending function breakpoints may become verified.
+        It changes `reached_places` for breakpoints on its line, and `functions_reached`; pending function breakpoints may become verified.
         Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
         """
         self.functions_reached.add(last_part(frame["name"]))
@@ -306,9 +307,9 @@ class BreakpointStatuses:
     def _set_lines(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         """Replace the breakpoints of a file by those of a `setBreakpoints` request, with their states.
 
-        `arguments` are the request's, `body` is the response's. The file is no longer in `unanswered`. js-debug has a client ask twice at
-        a start and answers the second time with an empty list: breakpoints without an answer keep the state that they had, if they had
-        one.
+        `arguments` are the request's, `body` is the response's. The file is no longer in `failed_requests`, and
+        `change_count` grows. js-debug has a client ask twice at a start and answers the second time with an empty
+        list: breakpoints without an answer keep the state that they had; without one, they are left out.
         """
         self.change_count += 1
         self._numbers = None

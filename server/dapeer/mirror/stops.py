@@ -162,10 +162,10 @@ class Stack:
         return known if thread == self.thread_id else ()
 
     def set_front_frame(self, frame_owners: Frames, *, planned: bool) -> None:
-        """Set `front`, the number of the frame to look at first, and `outermost`, the user's outermost frame.
+        """Set `default_index`, the number of the frame to look at first, and `outermost`, the user's outermost frame.
 
-        `whose` tells the user's frames from others. At a `planned` stop the first one is looked at, else the innermost of the
-        user's; `front` is None if none of the user's is known. The frames of the thread must have been fetched.
+        `frame_owners` tells the user's frames from others. At a `planned` stop the first one is looked at, else the innermost of the
+        user's; `default_index` is None if none of the user's is known. The frames of the thread must have been fetched.
         """
         frames = self.frames[self.thread_id]
         self.outermost = frame_owners.outermost_users_frame([*frames, *self.outer])
@@ -342,10 +342,14 @@ class Stop:
         self.resumed_with = command
 
     def set_front_frame(self, frame_owners: Frames) -> None:
-        """Set `raised` and the frame to look at first, by the stack of its thread that was fetched.
+        """Set `real_reason`, and the frame to look at first (`default_frame`), by the fetched stack.
 
-        `whose` tells the user's frames from others. `raised` is the real reason where the adapter speaks of a breakpoint. The
-        frame is the innermost; at an unplanned stop or a data breakpoint, the innermost of the user's code.
+        The stack is that of the thread that stopped; at least its innermost frame must have been fetched.
+        `frame_owners` tells the user's frames from others. `real_reason` is set only where the adapter gives a
+        breakpoint or nothing as the reason: to what the innermost frame's name tells, such as `panic`, or to an
+        empty text. The frame to look at first is the innermost; at an unplanned stop or a data breakpoint it is
+        the innermost of the user's code, or, if none of these is known, the innermost of all. The user's
+        outermost frame is set, too.
         """
         if self.reason.endswith(("breakpoint", "unknown")):
             self.real_reason = frame_owners.reason(self.stack.frames[self.thread_id][0])

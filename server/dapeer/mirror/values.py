@@ -347,7 +347,7 @@ class Values:
         `arguments` are the request's: with `filter`, `start` or `count` it asks for a page, which is kept only if
         `start` is 0. A child that was set is kept with its new value where `variables` still have the old one. The
         references of lazy children are added to `lazy`, also those of pages that are not kept. A response with all
-        children takes their container out of `outdated`.
+        children takes their container out of `outdated_references`.
         """
         reference = arguments["variablesReference"]
         if self.written_values:
@@ -410,7 +410,7 @@ class Values:
     def reduce_to_history(self, top: int | None) -> None:
         """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
 
-        `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `folded` for locals that were expanded.
+        `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `expanded_locals` for locals that were expanded.
         """
         here = [] if top is None else self.top_locals(top)
         opened = here if self.unfolded else ()

@@ -93,7 +93,7 @@ async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
     """Look at the Neovim at an address, and return what it is; None if none listens there.
 
     A Neovim that does not answer in time is returned, too, with the state `busy` and only what is known from
-    elsewhere. `project` is dapeer's working directory, from which `steps` are counted; they are None if Neovim's
+    elsewhere. `project` is dapeer's working directory, from which `folder_distance` are counted; they are None if Neovim's
     folder is unknown or belongs to another project.
 
     Raises:
@@ -113,11 +113,12 @@ async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
 async def resolve_target(target: str, project: Path) -> list[FoundNeovim]:
     """Return the Neovims for a target: path, `host:port`, process id, or `auto` for the project's.
 
-    There is at least one, and one only except for `auto`, which gives all that respond, the nearest to `project` first. Any other target
-    also gives a busy one. Each is looked at, for half a second at most.
+    There is at least one, and one only except for `auto`, which gives all of the project that respond, the nearest to
+    `project` first. Any other target also gives a busy one, and one of another project. Neovims are looked at side by
+    side, for half a second at most. `project` is dapeer's working directory, absolute.
 
     Raises:
-        NoNeovim: There is none, or it belongs to another user.
+        NoNeovim: There is none, for `auto` none that responds; or it belongs to another user.
     """
     if target == AUTO:
         if found := [each for each in await find_project_neovims(project) if each.state == "free"]:
@@ -157,7 +158,7 @@ def _steps(cwd: Path, project: Path) -> int | None:
 def _free_neovim(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
     """Return the Neovim at `address` from `facts` that it has answered, those of `ProbeAnswer`.
 
-    Its state is `free`; `steps` is left to the caller.
+    Its state is `free`; `folder_distance` is left to the caller.
     """
     return FoundNeovim(
         address,
@@ -175,7 +176,7 @@ def _busy_neovim(address: str, mode: str | None) -> FoundNeovim:
     """Return a Neovim that does not respond, with process id and folder if known from elsewhere.
 
     The id is in the socket's name, or in the announcement of the plugin; the folder is the system's for that process. `mode` is the one in
-    which it waits for a key, or None. `steps` is left to the caller.
+    which it waits for a key, or None. `folder_distance` is left to the caller.
     """
     match = _PID_IN_NAME.search(address)
     pid = int(match[1]) if match else announced_addresses().get(address)

@@ -140,8 +140,12 @@ class Tap:
 def _take_frames(buffer: bytearray) -> Iterator[FeedFrame]:
     """Yield each complete frame at the front of a buffer; when all are yielded, remove them from it.
 
-    A frame is a line of kind, number and length in bytes, then that many bytes: a DAP message, or for the kind `x` a text. An incomplete
-    frame stays.
+    A frame is a line of kind (see `FeedFrame`), number and length in bytes, then that many bytes: a DAP
+    message, or for the kind `x` a text in UTF-8. The `message` of a frame without a valid DAP message is
+    None. An incomplete frame stays. Nothing is removed if the iteration is given up, or raises.
+
+    Raises:
+        ValueError: The line of a frame does not have three fields, or number or length is no integer.
     """
     start = 0
     while (end := buffer.find(b"\n", start)) >= 0:
@@ -180,7 +184,7 @@ class Listeners:
         self._frames.put(FeedFrame(kind, number, from_json(without_surrogates(message))))
 
     def mark_ended(self) -> None:
-        """Set `closed`, and end `receive` after the queued frames: the session or its Neovim has ended."""
+        """Set `is_closed_by_nvim_dap`, and end `receive` after the queued frames: the session or its Neovim has ended."""
         self.is_closed_by_nvim_dap = True
         self._frames.end()
 
@@ -337,10 +341,14 @@ class Taps:
         """Serve a new connection: read its first line, and pass the session to the function that expects it.
 
         The line is JSON with `secret`, as `expect` has returned it, and the facts for `Hello.read`. The function
-        that was given to `expect` is called with the `Hello` and a `Tap`, which has the connection from then on. If
-        the line has a true `line`, no session is passed: the connection only shows Neovim when dapeer ends, and is
-        kept until the other end or `aclose` closes it. It is closed without an answer or an error for an unknown
-        secret, a malformed line, another user's connection, or silence for `SECONDS_FOR_HELLO`.
+        that was given to `expect` is called with the `Hello` and a `Tap`, which has the connection from then on.
+        If the line has a true `line`, no session is passed: the connection only shows Neovim when dapeer ends,
+        and is kept until the other end or `aclose` closes it. The connection is closed without an answer or an
+        error for an unknown secret, a malformed line, another user's connection, or silence for
+        `SECONDS_FOR_HELLO`.
+
+        Raises:
+            OSError: The connection has been closed before its user was looked up.
         """
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, ForeignListener)
         with contextlib.suppress(*odd):

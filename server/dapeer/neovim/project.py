@@ -29,15 +29,16 @@ def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int |
 
     It is 0 in the same folder, and counts the steps up to the common parent folder and down again.
 
-    A Neovim belongs to our project when its working directory is ours, or is in the root of our
-    project or anywhere below. That root is the nearest folder, from ours upwards, that holds the
-    history, else the nearest that holds a manifest. A home folder that is under version control is
-    no project: it would make one of all that a person has.
+    A Neovim belongs to our project when its working directory is ours, or is in the root of our project or anywhere
+    below. That root is the nearest folder, from ours upwards, that has a folder of version control (`HISTORIES`),
+    else the nearest that has a file of `MANIFESTS`. A home folder and `/` are no roots: a home folder under version
+    control would make one project of all that a person has. Without a root, only a Neovim in our very folder belongs
+    to the project.
 
     Args:
         cwd: The working directory of the Neovim, absolute.
         project: dapeer's working directory, absolute.
-        holds: Looks into a folder; the file system is asked by default.
+        holds: Called with a folder and a name, says whether the folder contains that; None: the file system is asked.
     """
     if cwd == project:
         return 0

@@ -50,8 +50,10 @@ def neovim_addresses() -> list[str]:
 def announced_addresses() -> dict[str, int]:
     """Return the addresses that Neovims' plugins announce, with their process ids; they may have ended.
 
-    They are in files of `core/knock.lua`, in dapeer's runtime folder; a file that is invalid, or announces another user's socket, is
-    ignored. If that folder is another user's, or absent, there are none.
+    An address is `host:port`, or the absolute path of a unix socket without links. The addresses are read
+    from files of `core/knock.lua` in dapeer's runtime folder. A file that is invalid, or announces a path
+    that is no socket of this user, is ignored; nothing is checked of `host:port`. The result is empty if that
+    folder is another user's, a link, or absent. Nothing is connected to.
     """
     folder = Path(folder_names.runtime())
     # In a folder of another user, that user could replace the files.

@@ -51,11 +51,13 @@ def read_tools(text: str) -> list[LuaTool]:
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
     """Return a tool from its description in Lua, with defaults for what is absent.
 
-    `spec` is the description; `name`, `description` and `input_schema` must be there. Its `timeout` is in milliseconds; none or 0 is no
-    timeout.
+    `spec` is the description: `name`, `description` and `input_schema` must be there. It may have `title`,
+    `group`, `read_only` (which includes `idempotent`), `destructive`, `idempotent`, `action` (the kinds of
+    its calls, for consent), `action_when`, `older` (present names of arguments by older ones) and `timeout`,
+    in milliseconds; none or 0 is no timeout. Schemas are not checked here.
 
     Raises:
-        KeyError: One of these three is absent.
+        KeyError: One of the three is absent.
     """
     milliseconds = spec.get("timeout") or 0
     name = str(spec["name"])

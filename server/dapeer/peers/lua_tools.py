@@ -100,9 +100,11 @@ class LuaTools:
         return self._newest
 
     async def _schema_flaw(self, lua_tool: LuaTool) -> str | None:
-        """Return what is wrong with the schema of a tool's arguments, as a clause; None: it is valid.
+        """Return what is wrong with the schema of a tool's arguments, as a clause, or None.
 
-        The plugin's own are not checked. Others are checked in another process, each schema once.
+        None: the schema is valid, or was not checked, as the tool is one of dapeer's own Neovim plugin, or dapeer
+        is about to end. Schemas of other tools are checked in another process with limits, each schema once; one
+        that takes too much time or memory counts as wrong.
         """
         if lua_tool.group != OTHERS:
             return None

@@ -114,7 +114,7 @@ class Starts:
 async def _wait_until_running(session: ForwardedSession, start: _Start) -> None:
     """Wait until the debuggee of `session` runs or the session is over, without a limit.
 
-    If it ended before `initialized` and without a reason of its own, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it
+    If it ended before `initialized_event` and without a reason of its own, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it
     comes by another connection, and sets `failure` of `start`.
     """
     await session.wait_for(lambda: session.is_over or session.mirror.has_started, None)
@@ -340,7 +340,7 @@ class NvimSessions:
     async def _prepare(self, session: ForwardedSession) -> None:
         """Set what a new program collects and at which exceptions it stops, then let its start continue.
 
-        It waits for the session's `initialized` event, or its end, first. What the adapter refuses to collect is left out. The start's own
+        It waits for the session's `initialized_event` event, or its end, first. What the adapter refuses to collect is left out. The start's own
         exception filters come before those of everybody; if its own are invalid, the start fails and the session is terminated. In the end
         Neovim is notified that the start may go on, with the arguments of `setExceptionBreakpoints`, or None without filters.
         """

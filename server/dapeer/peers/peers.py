@@ -331,7 +331,7 @@ class Peers:
 
         The tools' listeners are called, the person sees the connected assistants, and the target counts no longer
         as detached. `target` is the Neovim's address; `seconds` limits the connection and the first answer.
-        `target` must be in `_arriving`, and is removed from there also after an error.
+        `target` must be in `_attaching`, and is removed from there also after an error.
 
         Raises:
             NeovimError: There is no Neovim, or it does not answer.
@@ -470,9 +470,11 @@ class Peers:
     async def outdated_sessions(self) -> dict[int, str]:
         """Return sessions whose state may be outdated, as their Neovim is blocked: the reason by session id.
 
-        The ids are dapeer's; a reason is a clause, such as `its Neovim is busy with a command`. Only sessions that are known by nvim-dap's
-        listeners are among them, stopped ones too, but none that has ended: these listeners send nothing meanwhile. Their Neovims are asked
-        for their mode first, one after another; one that is gone raises nothing, and is a reason.
+        The ids are dapeer's; a reason is a clause, such as `its Neovim is busy with a command`. Only sessions
+        that dapeer sees by nvim-dap's listeners are among them, as these send nothing while Neovim is blocked;
+        stopped sessions may be among them, but none that has ended. The Neovims of such sessions are asked for
+        their mode first, one after another, each for a short time at most; one that has ended raises nothing, and
+        is a reason. Empty: no such Neovim is blocked.
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):

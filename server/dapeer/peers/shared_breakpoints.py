@@ -219,9 +219,10 @@ class SharedBreakpoints:
         self._neovim.send(APPLY, [change], self._neovim.channel, self._change_number)
 
     def _is_edited(self, path: str) -> bool:
-        """Return whether a program that runs in this Neovim has an older text of the file than is on disk now.
+        """Return whether a program that runs in this Neovim has an older text of a file than is on disk now.
 
-        Only changes that its session has noticed by now count.
+        `path` is the file. Only changes that a session of this Neovim has noticed by now count, and only those for which
+        it still has the older text.
         """
         return any(
             (change := each.inspect.source_versions.known_change(path)) is not None

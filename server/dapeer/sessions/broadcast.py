@@ -30,7 +30,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     """Make `requested` all breakpoints of a file in a session; if its file has changed, send no new ones.
 
     `path` is the file. The program is asked first whether it has loaded the changed file again. One that has another version loaded keeps
-    those breakpoints that it has, on their old lines. Those that it does not get are recorded in `program.awaited`. If the loaded text is
+    those breakpoints that it has, on their old lines. Those that it does not get are recorded in `program.awaited_breakpoints`. If the loaded text is
     not known, all are sent.
 
     Raises:

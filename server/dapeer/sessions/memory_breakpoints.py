@@ -202,7 +202,10 @@ def data_rows(session: Session) -> Iterator[MemoryRow]:
 
 
 def instruction_rows(session: Session) -> Iterator[MemoryRow]:
-    """Yield a row for each instruction breakpoint of a session, from the mirror."""
+    """Yield a `MemoryRow` for each instruction breakpoint of a session, from the mirror.
+
+    Its place is the address of the instruction in its normal form. No request is sent.
+    """
     for instruction_point, made in session.mirror.breakpoint_statuses.instructions:
         yield MemoryRow(
             session,

@@ -208,7 +208,12 @@ def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
 
 
 def _verdicts_on_options(facts: BreakpointFacts) -> Iterator[Verdict]:
-    """Yield at most one verdict that the program stops anyway, because the adapter ignores an option."""
+    """Yield one verdict if the program stops anyway, because the adapter ignores an option; else nothing.
+
+    Its state is `stops anyway`, and its detail says, in parentheses, which options of the breakpoint the
+    adapter lacks, or, if it lacks none, which hit condition it does not understand. `facts` are those of the
+    breakpoint.
+    """
     if facts.ignored_options:
         names = " and no ".join(facts.ignored_options)
         yield Verdict("stops anyway", f" ({facts.adapter} has no {names})")
@@ -617,8 +622,10 @@ def _facts_of(
 ) -> BreakpointFacts:
     """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`.
 
-    `situation` is the judged program, with its sessions. If the file `path` has changed, the breakpoint is looked up on the line that it
-    had before. Files may be read to find out why it is not bound.
+    `situation` is the judged program, with its sessions; `requested` is the breakpoint as dapeer wants it in the file
+    `path`. If the file has changed, the breakpoint is looked up on the line that it had before, where an adapter has
+    one there; `line` of the facts is that line then. Files may be read to find out why the breakpoint is not bound.
+    Nothing is sent.
     """
     first, sessions = situation.first, situation.sessions
     changed = [

@@ -424,12 +424,16 @@ async def dap_exception_info(
 ) -> Reply:
     """Return type, message and traceback of the exception.
 
-    The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message), `break_mode` (DAP's) and
-    `traceback` (empty: the adapter gives none).
+    The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message as one
+    text, shortened), `break_mode` (DAP's; None: the adapter gives none) and `traceback` (a text; empty: the
+    adapter gives none), in which lines of secret files are hidden.
 
     Raises:
-        ArgumentError: The thread did not stop at an exception.
-        NotStopped: The session is not stopped.
+        ArgumentError: The thread did not stop at an exception, or there is no such thread.
+        NoSession: There is no such session, or without an id it is not clear which one is meant.
+        NotStopped: The session or the thread is not stopped.
+        Unsupported: The adapter does not tell exceptions, and nothing is known of this one.
+        DapeerError: The request failed.
     """
     session = call.session(session_id)
     thread = thread_of(session, thread_id)

@@ -308,7 +308,12 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
 
 
 def _row_text(row: dict[str, Any]) -> str:
-    """Return a row of `dap_history`, as `_row` makes it, as one line."""
+    """Return a row of `dap_history`, as `_row` makes it, as one line: `STOP PLACE (REASON) | CHANGES`.
+
+    A thread other than 1 and the first line of an exception stand behind the reason. The changes are
+    `NAME: OLD → NEW` or `NAME = VALUE (new)`, perhaps after `perhaps another call: `. In another call than that of
+    the stop before they are `another call: ` and the values of its variables. Without changes, ` | ` is left out.
+    """
     changed = "; ".join(
         f"{name} = {new} (new)" if old is None else f"{name}: {old} → {new}"
         for name, (old, new) in row.get("changed", {}).items()

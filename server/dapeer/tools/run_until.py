@@ -138,10 +138,13 @@ async def _run_by_stops(
 ) -> Reply:
     """Run a program by stops until a watch comes about, and return the stop as a reply.
 
-    This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps are used, whichever the
-    adapter has. If watching by the chosen one cannot begin, single steps are used, except for `on="write"` and in a session of nvim-dap.
-    If what is waited for is there already, the program is not resumed, and its present state is returned. Driving
-    takes a share of the time `remaining`; if nothing has come about by then, the state is returned.
+    This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps
+    are used, whichever the adapter has. If watching by the chosen one cannot begin, single steps are used,
+    except for `on="write"` and in a session of nvim-dap. If what is waited for is there already, the program
+    is not resumed, and its present state is returned. Otherwise the program runs in the background: the call
+    waits for the time `remaining` at most, and returns the state then. The run itself gets `STEPS_SHARE` of
+    that time, after which the program is not resumed again; with conditions it has no limit, and goes on
+    after the call until a stop ends it. Errors of the adapter during the run raise nothing.
 
     Args:
         call: The call of the tool.
@@ -153,7 +156,8 @@ async def _run_by_stops(
         options: What to evaluate and show at the stop.
 
     Raises:
-        Unsupported: The program cannot be run so.
+        Unsupported: The session is nvim-dap's, and could only be stepped.
+        NotStopped: The program runs.
         DapeerError: The expression cannot be watched.
     """
     epoch = session.mirror.epoch

@@ -168,15 +168,22 @@ def _more_frames_notes(
 ) -> Iterator[str]:
     """Yield a note on how many frames follow the last listed one, and the user's outermost of these.
 
-    The latter is a line of its own.
+    The note (`(12 more frames: start_frame=20)`) is left out if `total` is known and no further frames
+    follow. It counts neither labels (frames that only describe those after them) nor the user's outermost
+    frame, which follows as a line of its own, with a handle, if it is among the known frames that are not
+    listed.
 
     Args:
         call: The call of the tool.
         session: The session, which knows what is the user's code.
-        stop: The stop of the thread.
-        known: The frames that are known, by number from the innermost.
+        stop: The stop of the thread, which gives the frame a handle.
+        known: The frames that are known, by number from the innermost, which is 0.
         end: The number of the first frame that is not listed.
-        total: The number of all frames; None: it is not known.
+        total: The number of all frames; None: it is not known, so only known ones are counted, and the note
+            comes without a number if none of them follows.
+
+    Raises:
+        ArgumentError: The stop can have no further handles.
     """
     users = (n for n in sorted(known, reverse=True) if session.frames.is_users(known[n]))
     number = next(users, -1)

@@ -601,12 +601,16 @@ async def _start_compound(
 ) -> Reply:
     """Start the configurations that a compound names, as a group; return the first stop.
 
-    The group has the compound's name. `tasks` are those that run before the compound; `options` say what to evaluate and show, and how
-    long to wait.
+    All members are prepared before the first is started; with `arguments.fresh`, programs that the client has
+    started before are ended then, and stay ended if a later member cannot be prepared. A configuration that
+    is named twice is started once. The group has the compound's name. `tasks` are those that run before the
+    compound, which are awaited. `triggers` (what to do while a program runs) are for the first member;
+    `options` say what to evaluate and show, and how long to wait.
 
     Raises:
-        ArgumentError: The compound names no configuration, or arguments are given that only one program can have.
-        DapeerError: A member cannot be started; those that were are ended.
+        ArgumentError: The compound names no configuration, or arguments are given that only one program can
+            have: any input of the program but `env`, or `repeat`, or several `processes`.
+        DapeerError: A task fails, or a member cannot be started; those that were are ended.
     """
     given = arguments.as_request().inputs.keys() - {"env"}
     if given or arguments.is_repeated or arguments.processes > 1:

@@ -57,7 +57,10 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
 def _stack(view: Snapshot, project: Path) -> str:
     """Return the section of the stack, with what its brackets mean (ids of frames); empty without frames.
 
-    The file and the frame in the first line of the snapshot are not repeated: `main :36` is in that file.
+    If the first line of the stack is the place of the snapshot itself, it is left out, and the title is
+    `Called by`; otherwise the title is `Stack`. ` [id]` follows the title if a line ends with a bracket. The
+    snapshot's own file is not repeated in the lines: `main :36` is in that file. Paths are relative to
+    `project`.
     """
     path = relative_to_project(view.get("file", ""), project)
     lines = list(view.get("stack", ()))

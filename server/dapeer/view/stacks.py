@@ -72,7 +72,7 @@ def frames_left_out(
 def left_out_text(frames: Sequence[StackFrame], frame_owners: Frames, why: str) -> str:
     """Return a text such as `3 frames of asyncio left out by the adapter`; empty if `frames` is.
 
-    `frames` are those that were left out, `whose` knows their owners, `why` names who leaves them out.
+    `frames` are those that were left out, `frame_owners` knows their owners, `why` names who leaves them out.
     """
     owners = dict.fromkeys(owner for each in frames if (owner := frame_owners.owner(each)))
     run = FrameRun(tuple(owners) or ("the program",), frames)
@@ -104,9 +104,9 @@ def numbered(
 def _rows(stop: Stop, frames: Sequence[StackFrame], frame_owners: Frames) -> Iterator[StackRow]:
     """Yield the lines of a stop's stack, from the innermost frame on; neighbours may share a line.
 
-    `frames` are the stack's, the innermost first; `whose` tells which are the user's. If `stop.stack.front`,
+    `frames` are the stack's, the innermost first; `frame_owners` tells which are the user's. If `stop.stack.default_index`,
     the number of the frame to look at first, is 0 or None, each frame before the user's innermost one has a
-    line of its own. The frames after those, or all if `front` is higher, are folded: neighbours of one library
+    line of its own. The frames after those, or all if `default_index` is higher, are folded: neighbours of one library
     share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself. Without a frame of the
     user's nothing is folded.
     """

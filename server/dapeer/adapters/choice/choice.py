@@ -232,10 +232,14 @@ def choose_for_process(
 ) -> Definition:
     """Return the definition whose adapter can attach to a process by id, or to what listens at a port.
 
-    With a `pid`, the process's executable decides: definitions whose interpreter it is, else those that attach to compiled programs.
-    Without one, the command line of the process that listens at `port` of `host` (None: the loopback) decides, else the port's number. Of
-    several that fit, the one of the lowest rank for which `ready` is true is returned, and the first of all if there is none. `ready` says
-    whether the adapter of a definition is installed; it is not called where only one fits. Nothing is sent to the process.
+    With a `pid`, the process's executable decides: definitions whose interpreter it is (whether they attach
+    by id is not checked), else those that attach to compiled programs by id. Without one, the command line of
+    the process that listens at `port` of `host` (None: the loopback) decides, else the port's number. Of
+    several that fit, the one of the lowest rank for which `ready` is true is returned, and the first of all
+    if there is none; for a compiled program, those that know a section of it come before the others. `ready`
+    is called with a definition, and says whether its adapter is installed; it is not called where only one
+    fits. Nothing is sent to the process, and it is not checked that a process `pid` exists. Resolving the
+    name of the host may block.
 
     Raises:
         AdapterUnknown: None fits.

@@ -63,11 +63,13 @@ _HINT = "Give the file that the system has written; `coredumpctl dump -o FILE PI
 def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
     """Yield type and content of each note of an ELF core dump; only None if the file is no core dump.
 
-    `file` is read from its present position, which must be its beginning. Nothing is yielded of a core dump
-    of another form than 64-bit little-endian. Of each segment of notes the first `_MOST_NOTES` bytes count.
+    `file` is read from its present position, which must be its beginning. Nothing is yielded of a little-endian core
+    dump of 32 bits; a big-endian one is taken for none, which yields None. Of each segment of notes the first
+    `_MOST_NOTES` bytes count.
 
     Raises:
         struct.error: The file ends within its table of segments.
+        OSError: The file cannot be read.
     """
     first = file.read(_HEADER.size)
     is_elf = first.startswith(b"\x7fELF") and len(first) == _HEADER.size

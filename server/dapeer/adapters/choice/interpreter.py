@@ -64,8 +64,11 @@ def unused_environment(
 ) -> str:
     """Return why a likelier virtual environment than that of `chosen_interpreter` was passed over.
 
-    The sentence names the first one that is broken; it is empty if none was passed over. `cwd`, `env` and `program` are those of the
-    search for the interpreter.
+    The environments are examined in the order of `find_python`, up to the one with `chosen_interpreter`, the path
+    that `find_python` has found without an argument; another one gives false reports. The sentence names the first
+    that is broken: it has a `pyvenv.cfg` or a `python`, but none that runs. It is empty if none is broken; folders
+    that are missing do not count. `cwd`, `env` and `program` are those of the search for the interpreter. The file
+    system is read.
     """
     for folder in _environments(cwd, env, program):
         if chosen_interpreter in _pythons(folder):
@@ -136,7 +139,8 @@ def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
 def _newer_pythons(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """Yield minor version and path of the Python 3s of PATH, pyenv and uv from `least` on, newest first.
 
-    `least` is a minor version, `env` has `PATH`. Each version comes once, that of PATH first; shims are passed over, and none is run.
+    `least` is a minor version, `env` has `PATH`. Versions above 3.`_LAST_MINOR` are not looked for. Each
+    version comes once, that of PATH first; folders named `shims` are passed over, and no Python is run.
     """
     # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]

@@ -85,7 +85,8 @@ class Normalizer:
     def record_sent(self, message: Message) -> None:
         """Record a message that goes to the adapter, by which its later answers and stops are understood.
 
-        Only requests that set breakpoints, pause or resume are recorded; any other message changes nothing.
+        Only `setBreakpoints`, `pause` and requests that resume or step are recorded; any other message changes
+        nothing. The message itself is not changed.
         """
         if isinstance(message, Request):
             self._failure_reader.record_sent(message)

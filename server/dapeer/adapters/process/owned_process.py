@@ -297,10 +297,12 @@ class Processes:
         self.discard(pid)
 
     def find_detached(self) -> list[int]:
-        """Find living descendants of this session's processes that left the POSIX sessions; return the ids.
+        """Find living processes that have left this session's POSIX sessions, and return their ids.
 
-        They are daemons and servers: their environment has `mark`, or they were descendants when this was asked before, which is recorded.
-        The result is empty where the system tells no processes, or a process was released, as what it has started may be wanted.
+        They are daemons and servers that this session's processes have started: their environment has `mark`, or they are
+        descendants of an owned process now, or were so outside of the POSIX sessions at an earlier call. Each call
+        records what it finds. The owned processes themselves are left out. The list is empty where the system tells no
+        processes, or if a process was released, as what that has started may be wanted.
         """
         if self._has_released:
             return []
@@ -423,9 +425,12 @@ class OwnedProcess:
         self._send(signal.SIGKILL)
 
     def _send(self, number: signal.Signals) -> None:
-        """Send a signal to the process group that it leads, or else to the process; an ended one gets none.
+        """Send a signal to the process group that the process leads, or else to the process.
 
-        `number` is the signal. Errors of the system are ignored.
+        `number` is the signal. A group gets it also when its leader has ended, unless the descriptor of the leader shows
+        that another process has its number by now. A process that leads no group, and has ended, gets none; only on a
+        system without such descriptors, a process that has its number by now would get it. Errors of the system are
+        ignored.
         """
         with contextlib.suppress(OSError):
             if self._leads_group and not self.is_number_reused():

@@ -400,7 +400,7 @@ async def _connect_when_listening(spawned: Spawned, connect_once: Connector) -> 
         except OSError:
             with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
                 await spawned.process.wait()
-    # Perhaps it has ended because another user has its port: `again` raises that then.
+    # Perhaps it has ended because another user has its port: `connect_once` raises that then.
     with contextlib.suppress(OSError):
         await (await connect_once()).aclose()
     raise await spawned.early_end_error()

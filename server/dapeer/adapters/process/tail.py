@@ -176,8 +176,9 @@ class OutputFilter:
     def pass_on(self, data: bytes, *, final: bool = False) -> None:
         """Pass a piece of output on to the listener, without hidden lines; keep it while there is no listener.
 
-        The beginning of a line is kept back as long as the line may have to be hidden. `final`: nothing more comes, so all is passed on.
-        `data` is UTF-8, and may end within a character.
+        The listener is called once with all that can be shown now, and not at all if that is nothing. The beginning of a
+        line is kept back as long as the line may have to be hidden. `final`: nothing more comes, so nothing is kept back,
+        unless there is no listener. `data` is UTF-8, and may end within a character; other bytes are replaced.
         """
         self._unfinished_line += self._decoder.decode(data, final)
         if self.listener is None:

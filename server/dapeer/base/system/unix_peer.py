@@ -53,7 +53,7 @@ def unix_peer(connection: socket.socket) -> int | None:
 def _login_name(uid: int | None) -> str:
     """Return the login name of a user id, or `uid N` if the system has none.
 
-    None counts as 0, but no caller names a user who is unknown.
+    None counts as 0, the id of root; no caller passes it.
     """
     import pwd
 

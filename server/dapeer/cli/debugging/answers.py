@@ -48,8 +48,8 @@ def exit_code(answer: Answer) -> int:
 def is_coloured(stream: TextIO, choice: str) -> bool:
     """Return whether text that is written to a stream gets colours.
 
-    `choice` is `always`, `never` or `auto`: then `$NO_COLOR` (no) decides, else `$FORCE_COLOR` (yes), else whether it is a terminal that is
-    not `dumb`.
+    `choice` is `always`, `never` or `auto`. With `auto`, a `$NO_COLOR` that is not empty decides (no), else
+    such a `$FORCE_COLOR` (yes), else whether the stream is a terminal whose `$TERM` is not `dumb`.
     """
     if choice != AUTO:
         return choice == ALWAYS

@@ -24,7 +24,7 @@ SUMMARY: Final = "run Python that has the tools as methods of `d`, here and now"
 def add_parser(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Add the parser of the command `script` by `add`, and return it.
 
-    `add` makes a parser of a name, `help` and `description`.
+    `add` is called once with the name, and with `help`, `description` and `epilog`; it returns the new parser.
     """
     parser = add(
         "script",

@@ -133,10 +133,12 @@ def takes_from_registry(command: Sequence[str]) -> bool:
 async def try_clients(places: ClientFolders) -> Sequence[Reach]:
     """Start each server for dapeer that a client has in its configuration; return what was found.
 
-    The scopes are the user, the project, and `local`: an entry for this project in the user's file. One row comes back for each client and
-    scope with an entry (`state` is `ok`, `failed` or `note`), or with a file that cannot be read (`failed`). Entries for which
-    `_Entry.why_untried` gives a row are not started, such as those that are switched off. Equal commands are started once; all run side by
-    side, in the project's folder, and are ended again.
+    The scopes are the user, the project, and `local`: an entry for this project in the user's file. One row
+    comes back for each client and scope with an entry (`state` is `ok`, `failed` or `note`), or with a file
+    that cannot be read (`failed`; not for `local`). Rows of servers that were not started come first. Entries
+    for which `_Entry.why_untried` gives a row are not started, such as those that are switched off. Equal
+    commands are started once; all run side by side, in the project's folder, and are ended again. Nothing is
+    raised for one that fails.
     """
     entries: list[_Entry] = []
     found: list[Reach] = []

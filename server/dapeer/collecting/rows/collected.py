@@ -83,7 +83,7 @@ class Collection:
     """By process of the program how many rows have come."""
 
     def remove(self) -> None:
-        """Set `removed`: its log point is gone, since it has brought all rows that were wanted."""
+        """Set `is_log_point_gone`: its log point is gone, since it has brought all rows that were wanted."""
         self.is_log_point_gone = True
 
     def has_unreported_rows(self, client: str) -> bool:
@@ -125,7 +125,7 @@ class Collection:
     def _drop_oldest(self) -> None:
         """Drop the oldest rows behind the first `FIRST_ROWS`, if there are more than `MAX_POINT_ROWS`.
 
-        At least a tenth of that number is dropped at once. What is dropped is counted in `forgotten`.
+        At least a tenth of that number is dropped at once. What is dropped is counted in `forgotten_rows`.
         """
         excess = len(self.table) - MAX_POINT_ROWS
         if excess > 0:
@@ -270,7 +270,7 @@ class Collected:
         return sum(len(each) * (HEAD + each.width) for each in tables)
 
     def drop_all_rows(self) -> None:
-        """Drop all rows, to make room for those of later programs, and set `given_up` if there were any."""
+        """Drop all rows, to make room for those of later programs, and set `has_dropped_rows` if there were any."""
         self.has_dropped_rows = self.has_dropped_rows or self.fields > 0
         self.collections.clear()
         self._collections_by_point.clear()
@@ -469,7 +469,7 @@ class Watch:
         """Set the number of the stop at which it begins, how it runs, and whether it holds there already.
 
         `method` is how it runs; `holds` says whether the expression holds at that stop, which counts only for `on="true"` without `every`:
-        then `already` is set.
+        then `holds_already` is set.
         """
         self.method, self.epoch = method, epoch
         self.holds_already = holds and self.on == "true" and not self.every

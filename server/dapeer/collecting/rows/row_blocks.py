@@ -83,7 +83,9 @@ class _ChunkRows:
     def add_rows(self, part: bytes, rows: int) -> None:
         """Add the bytes of `rows` rows of one kind that follow each other, and number them.
 
-        The first byte of `part` tells the kind: lines of text, or rows with so many plain values each.
+        `part` must not be empty. Its first byte tells the kind: below `row_format.PLAIN` lines of text, else rows of
+        plain values, all with the same number of these. The numbers go on from `count`, which grows by `rows`; `end`
+        grows by the length of `part`.
         """
         order = range(self.count, self.count + rows)
         if part[0] < row_format.PLAIN:

@@ -59,7 +59,8 @@ def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
 def _part_at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
     """Return the `period` elements from `start` on as a part, with how often they follow each other.
 
-    `times` is 1 if they do not repeat.
+    `times` counts the first occurrence, too: it is 1 if the elements do not repeat. Near the end, `period`
+    may be more than is left of the sequence; `times` is 1 then. `start` must be an index of the sequence.
     """
     first = sequence[start]
     if start + period >= len(sequence) or sequence[start + period] != first:

@@ -339,8 +339,11 @@ def _alike_line(
 def _lines_of_call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator[str]:
     """Yield the line of the call in row `index`, and those of the calls within it, `deepest` levels deep.
 
-    The call itself is the first of these levels: with 1, its line only tells how many calls are within. It is opened further if an odd
-    call is within it. `forest` has all calls of the table; `indent` stands before each line.
+    The call itself is the first of these levels: with 1, its line only tells how many calls are within. With
+    1 it is opened nevertheless if an odd call is within it: near ones are shown in their place, for far ones
+    a line tells how many calls are left out, and the call around the odd one follows. Behind `←` a line has
+    what is odd about its call. Calls that repeat, and recursions, are folded into one line. `forest` has all
+    calls of the table; `indent` stands before each line.
     """
     outer = forest.callers.get(index)
     text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))

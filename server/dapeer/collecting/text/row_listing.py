@@ -88,9 +88,10 @@ class EvaluationError:
 def value_of(cell: str) -> CellValue:
     """Return what a cell says, if that is plain: a number, a text, true, false or nothing; else the cell.
 
-    `cell` is the text of one value, as a program's language writes it. A quoted text loses its quotes, but
-    escapes in it stay as they are. A cell that says that the evaluation failed gives an `EvaluationError` (which is
-    returned, not raised).
+    `cell` is the text of one value, as a program's language writes it: `None`, `null` and `nil` all give None. All
+    that Python's `int` or `float` reads is a number, `nan` and `1_000` included. A quoted text loses its quotes, but
+    escapes in it stay as they are. A cell that says that the evaluation failed (it begins with `FAILED`) gives an
+    `EvaluationError`, which is returned, not raised.
 
     >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
     (3, 'a', None, '[1]')

@@ -299,11 +299,12 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
 def news_lines(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
     """Return lines on what is new for a client in several collections.
 
-    Collections without rows are left out; one with rows of which none is new has only its head line, so
-    callers pass those with news. Few new rows of several points are one list in the order of time; otherwise
-    each point has a summary, the first `MAX_POINTS` of them, and the last lines count the others and name the
-    tool for the whole order. Empty: no collection has rows. `client` is the client's key; an empty one has
-    been told of nothing. Nothing is marked as reported. Paths are relative to `project`.
+    A collection has the rows of one point (a place that collects). Collections without rows are left out. Few new
+    rows of several points are one list in the order of time, without points that have no new row. Otherwise each of
+    the first `MAX_POINTS` points has a summary, which is only a head line if none of its rows is new, so callers pass
+    collections with news; a last line counts the points beyond these, and, if several points that do not record calls
+    have new rows, one names the tool for the whole order. Empty: no collection has rows. `client` is the client's
+    key; an empty one has been told of nothing. Nothing is marked as reported. Paths are relative to `project`.
     """
     every = [each for each in collections if len(each.table)]
     fresh = [each for each in every if len(each.unreported(client))]

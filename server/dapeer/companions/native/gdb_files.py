@@ -136,9 +136,11 @@ def set_input(path: str) -> None:
 def add_commands(patch: Any) -> None:
     """Define GDB's commands `dapeer_sources NAME`, `dapeer_file PROGRAM` and `dapeer_stdin FILE`.
 
-    The first prints the paths of the program's files that have a base name, the second loads a program, the third says what file the
-    program reads as stdin. `patch` is this patch's `patching.Row`, which calls this function when it is applied; the commands stay when it
-    is undone, and the first two do nothing then.
+    The first prints the paths of the program's files that have the base name NAME, one a line, and an empty line if
+    there is none. The second loads a program, and drops GDB's output and errors. The third has the program that GDB
+    starts read FILE as its standard input. `patch` is this patch's `patching.Row`, which calls this function when it
+    is applied. The commands stay when it is undone or off: then the first prints an empty line, the second does
+    nothing, and the third works as before.
     """
     find = patch.guard(source_files, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 

@@ -174,10 +174,11 @@ def _cache_children(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
 def _make_fetch_children(varref: Any) -> Callable[..., Iterator[Any]]:
     """Return a function to replace GDB's `BaseReference.fetch_children` by `patch.replace`.
 
-    It reads all children at once, and gets the stock function as its first argument. Where no page is asked
-    for (a count of 0), it returns at most `MAX_CHILDREN` children, and a last one named `…` if there are
-    more; a page is returned whole. `varref` is the module `gdb.dap.varref`, whose class makes that last
-    child.
+    That function gets the stock function as its first argument, and reads the children that are asked for
+    before it returns an iterator over them. Where no page is asked for (a count of 0), these are at most
+    `MAX_CHILDREN`, and a last one named `…` if there are more; a page is returned whole, and behind
+    `MAX_CHILDREN` the children that GDB keeps of the object are made anew. `varref` is the module
+    `gdb.dap.varref`, whose class makes that last child.
     """
 
     def fetch_children(

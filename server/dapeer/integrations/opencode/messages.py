@@ -285,12 +285,14 @@ def reply_request(
 
 
 def _check_answer(question: Json, given: Sequence[str]) -> list[str]:
-    """Check the answer to one question, and return it as a list of texts.
+    """Check the answer to one question, and return it as a list of texts, in the order given.
 
-    `given` are the caller's choices for it, option labels or free text. `question` is as OpenCode sends it.
+    `given` are the caller's choices for the question, option labels or free text; none is allowed, too. `question` is
+    as OpenCode sends it.
 
     Raises:
-        ArgumentError: There are several, but the question takes one, or one is no option, but the question has no free text.
+        ArgumentError: `given` has several, but the question takes one; or one of them is no option, but the question
+            takes no free text.
     """
     several = list(given)
     if len(several) > 1 and not question.get("multiple"):
@@ -365,7 +367,9 @@ def outcome_data(session: str, outcome: PromptOutcome) -> Json:
 def outcome_text(facts: Json) -> str:
     """Return the outcome of a prompt as text for a model.
 
-    `facts` is its data, as `outcome_data` returns it.
+    The lines are, as far as there is something: the state, with the error, or with what the session asks and how to
+    reply; the answer, with a note on how much of it was cut; then one line for each tool call, after a note on
+    earlier ones. `facts` is the outcome's data, as `outcome_data` returns it.
     """
     lines = [*_beginning(facts)]
     if facts["answer"]:

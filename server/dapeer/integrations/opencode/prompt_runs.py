@@ -290,17 +290,19 @@ class PromptRun:
     ) -> PromptOutcome:
         """Start the run, and wait until it ends or needs an answer.
 
-        After `seconds` it goes on without a waiter; this may take longer, until OpenCode has the prompt. If cancelled, stop the run, if
-        this or an earlier `wait` has started it in a session that was idle.
+        After `seconds` the run goes on in OpenCode, and this returns; that may take longer, until OpenCode has
+        the prompt. If this call is cancelled, the run is stopped (which takes at most `SECONDS_TO_STOP`),
+        provided that this or an earlier `wait` has started it in a session that was idle; otherwise it goes on.
 
         Args:
-            begin: Starts or resumes it; called once the event stream is open. None: it runs already.
-            report: Is called with the newest text of the session.
+            begin: Awaited once the event stream is open; sends the request that starts or resumes the run. None:
+                the run is going on already.
+            report: Awaited with each new text of the session.
             seconds: How long to wait.
-            reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
+            reply_to: The id of the permission or question that `begin` answers; empty: `begin` sends a prompt.
 
         Returns:
-            The outcome; its state is `running` after the timeout.
+            The outcome; its state is `done`, `failed` or `needs_input`, and `running` after the timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.

@@ -46,7 +46,7 @@ class ToolRun(PromptRun):
         """Request the state of the session; return the tool's result, or what it needs; None: it still runs.
 
         The state is `done` once the tool has ended, also if it has failed: `tool_result` says whether. `at_heartbeat` is as in
-        `PromptRun.look`.
+        `PromptRun.request_outcome`.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.

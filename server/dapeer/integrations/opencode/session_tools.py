@@ -236,12 +236,14 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
 async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing.
 
-    The data has `session_id`. What the session and its subagents ask the person is rejected. A session that was
-    created for the call of a tool is deleted, too; then failures of OpenCode are ignored.
+    It is stopped whichever client has started it, and what the session and its subagents ask the person is
+    rejected. If the session was created for the call of a tool, it is also deleted; this takes at most
+    `relay.SECONDS_TO_END`, and failures of OpenCode are ignored then: the answer says that the session was
+    stopped in any case. The data has `session_id`.
 
     Raises:
         ArgumentError: There is no such session.
-        OpenCodeError: OpenCode is gone, or rejects the request.
+        OpenCodeError: OpenCode is gone, no server of it is known, or it rejects the request.
     """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)

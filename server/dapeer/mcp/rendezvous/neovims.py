@@ -90,7 +90,7 @@ class Neovims:
     async def _attach_busy(self, address: str) -> None:
         """Attach a busy Neovim once it answers, and return then, or once it has gone.
 
-        It may wait for days. Meanwhile its `address` is among `_awaited`, so that no other task waits for it.
+        It may wait for days. Meanwhile its `address` is among `_busy_addresses`, so that no other task waits for it.
         Nothing is raised: errors of Neovim end the wait silently, any other error is logged.
         """
         self._busy_addresses.add(address)
@@ -115,7 +115,11 @@ class Neovims:
     async def _attach_patiently(self, address: str) -> None:
         """Attach the Neovim at an address, and wait until it answers, without a limit.
 
-        Return without it if there is none any more, or it fails: errors of Neovim are not raised. Each attempt lasts a day at most.
+        Each attempt lasts a day at most, and is repeated while Neovim is busy. Return without having attached it
+        if there is none any more, or it fails: errors of Neovim (`NeovimError`) are not raised.
+
+        Raises:
+            ValueError, KeyError: The list of tools that Neovim has sent is invalid.
         """
         with contextlib.suppress(NeovimError):
             while True:

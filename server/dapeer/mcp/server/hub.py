@@ -108,7 +108,9 @@ class Hub:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event, until the function that is returned is called.
 
-        It is called in the event loop, after the changes of a short time were gathered. That function may be called twice.
+        The listener is called in the event loop: after a change that was noted, once the changes of a short time
+        were gathered, and at once for an event that is published. It must not block, and what it raises reaches
+        the caller of `publish`. The returned function may be called twice.
         """
         token = object()
         self._listeners[token] = listener

@@ -83,7 +83,7 @@ class Integration:
 
     @property
     def object_for_tools(self) -> object:
-        """The object that its tools get by `Call.given`, with its type; None: nothing."""
+        """The object that its tools get by `Call.object_for_tools`, with its type; None: nothing."""
         return None
 
     def prompts(self) -> Iterable[t.Prompt]:

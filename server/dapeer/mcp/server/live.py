@@ -137,8 +137,10 @@ def _points_without_rows(session: Session) -> list[str]:
 def _mask_page_data(data: Json) -> Json:
     """Return a page's data with secrets masked.
 
-    The rows and plots in the argument `data` itself are replaced, too. A value counts as a secret by its text, or by the name of its
-    column. Plots of secret numbers are left out.
+    `data` has `programs`, each with `points`, each with `columns` (names), `rows` (lists: the hit, then a
+    cell for each column) and `plots`. The rows and plots in the argument itself are replaced, too. A value
+    counts as a secret by its text, or by the name of its column. The plot of a column with a masked value,
+    and plots whose name and numbers look like a secret, are left out.
     """
     redaction = Redaction()
     for program in data["programs"]:

@@ -537,8 +537,11 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Run a tool for a client, and return its answer in MCP's form.
 
-        The client counts as present from then on, as people see it. The call waits up to a second for the first search for Neovims, if
-        that is under way. Answer and progress pass `finish`, which masks secrets. `arguments` are the call's, by name, not checked yet.
+        The client counts as present from then on, as people see it, and sessions that commands have started do
+        not count as left alone. The call waits up to a second for the first search for Neovims, if that is under
+        way. Progress is sent to the client meanwhile. Answer and progress pass `finish`, which masks secrets.
+        `arguments` are the call's, by name, not checked yet. A call that a script makes is made in the name of
+        the script's client.
 
         Raises:
             DapeerError: Any error of the tool.

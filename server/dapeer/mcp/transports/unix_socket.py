@@ -131,8 +131,12 @@ async def _serve_client(
 ) -> None:
     """Greet a client and serve it until it disconnects, then close the connection.
 
-    One of another user is disconnected at once. `watching` counts it among the clients of the process; None: nobody counts. Errors of the
-    connection are not raised.
+    A client of another user is disconnected at once, without the greeting. `watching` counts the client among
+    those of the process; None: nobody counts. A connection that breaks raises nothing.
+
+    Raises:
+        OSError: The connection has been closed before its user was looked up, or no descriptor is free;
+            `writer` is not closed here then.
     """
     # An error of one client must not affect the others.
     with contextlib.suppress(ConnectionError, ForeignListener):

@@ -24,7 +24,7 @@ from dapeer.sessions.doings import Doings
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
 Listener = Callable[[str, int, RequestedBreakpoint | None], None]
-"""Gets path, line, and what stands for all that are to stop there now, as `Breakpoints.sign` says."""
+"""Gets path, line, and what stands for all that are to stop there now, as `Breakpoints.breakpoint_for_sign` says."""
 
 
 AtSpot = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
@@ -236,8 +236,10 @@ class Breakpoints:
     def _remove_breakpoint(self, path: str, requested: RequestedBreakpoint) -> None:
         """Remove the breakpoint at the place of `requested`: the one that collects, or the one that stops.
 
-        The one that collects is removed if `requested` has `collect`, and only that of its client, `collectedBy`.
-        `path` is the file. Listeners are told of a change; no request is sent.
+        If `requested` has `collect`, what its client (`collectedBy`; none if that is missing) collects at this
+        place is removed; otherwise the breakpoint there that stops or logs is, whoever has set it. `path` is the
+        file; the place is line and column of `requested`. The listeners of what collects are called if that
+        changes, or those of signs if the line's sign changes. No request is sent.
         """
         if "collect" in requested:
             self.points.set_collecting(
@@ -249,8 +251,10 @@ class Breakpoints:
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         """Return the line that was asked for of a breakpoint that an adapter may have moved to `line`.
 
-        A breakpoint of the set on `line` itself comes first; it stops there, or collects for `client` (a key). Else the `mirrors` of
-        sessions tell which requested line an adapter has moved there. Without such a breakpoint, `line` itself is returned.
+        If the shared set has a breakpoint on `line` itself, that is `line`. Else it is the first requested line
+        which, as the `mirrors` of sessions tell, an adapter has moved to `line`, and on which the set still has a
+        breakpoint. Only breakpoints that stop or log, or collect for the client with the key `client`, count.
+        Without such a breakpoint, `line` is returned.
         """
         moved = (
             sent["line"]

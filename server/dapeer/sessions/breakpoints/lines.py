@@ -148,9 +148,11 @@ class CollectingLogPoints:
         return [*([path] if path in self._requested else ()), *at]
 
     def completed_breakpoints(self, path: str) -> list[RequestedBreakpoint]:
-        """Return those breakpoints of a file that collect, and that have recorded as often as they are to.
+        """Return those breakpoints of a file that collect, and have recorded as often as they are to.
 
-        They are of those that `log_points_of` got last for the file `path`.
+        They are among those that `log_points_of` got last for the file `path`. Empty: none is known to be
+        complete (by `note_complete`), which is always so where the adapter's log points cannot be removed while
+        the program runs.
         """
         collecting_here = [each for each in self.requested(path) if "collect" in each]
         return [
@@ -380,12 +382,15 @@ class LineBreakpoints:
         """Have the program record values at these functions, and no others, by itself or by log points.
 
         An empty sequence ends the recording. Functions at which the program cannot record (`why_not_at`) are left out
-        silently. An event tells the mirror what became of the others. Where log points are used, `setBreakpoints` is
-        sent again for each file whose log points change. The tools that show recorded rows become listed. Nothing
-        happens if none of the functions is possible and none was recorded before.
+        silently. An event tells the mirror what became of the others. Where log points are used, function breakpoints are
+        sent (for a moment, to find where functions begin, or with log messages), and `setBreakpoints` is sent again for
+        each file whose log points change. The tools that show recorded rows become listed. Nothing happens if none of the
+        functions is possible and none was recorded before. A program that records by itself and fails to follow raises
+        nothing: the mirror says so.
 
         Raises:
-            DapeerError: The adapter rejects a request for log points, or does not answer; or the session has ended.
+            ChannelClosed: The session ended first.
+            DapeerError: Log points are used, and the adapter rejects a request, or does not answer.
         """
         able = [each for each in functions if not self.why_not_at(each, "")]
         if not (able or self.functions):
@@ -577,8 +582,11 @@ class LineBreakpoints:
     def _apply_answers(self, answer: Mapping[str, Any]) -> None:
         """Keep the program's answers on its points, and apply events that tell the mirror of each breakpoint.
 
-        Points are the lines and functions at which the program is to record values. `answer` has a list `points`, each with `id`, `bound`,
-        `line` and `message`, and perhaps a `message` for all.
+        Points are the lines and functions at which the program is to record values, and what it watches. `answer`
+        has a list `points`, each with `id` (the point's number), `bound` (whether the program records there),
+        `line` and `message`, and perhaps a `message` for all, which stands for a missing one; as a whole it
+        replaces the answers before. A `TRACED` event is applied for each file, and one for all functions if there
+        are any. A breakpoint that the answer does not name becomes unverified. Nothing is sent.
         """
         whole = str(answer.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {

@@ -76,7 +76,7 @@ class ForwardedSession(Session):
         """React to a message: note a terminal, the end of the replayed journal, and why a start has failed.
 
         An event that says that nvim-dap has a terminal for the program makes this session the program's keyboard.
-        An event at the end of the replayed journal sets `replayed`. At a response of `setBreakpoints`, the
+        An event at the end of the replayed journal sets `replayed_event`. At a response of `setBreakpoints`, the
         present text of every file that has breakpoints in the mirror is kept. A failed `launch` or `attach` sets
         `failure` and the cause of the end. Other messages are ignored.
         """
@@ -172,7 +172,7 @@ class ForwardedSession(Session):
         """End the debuggee: `terminate` first, and if it has not ended, `disconnect` with `terminateDebuggee`.
 
         `terminate` is left out if the adapter does not support it. Then wait a moment for nvim-dap to close the session. Nothing is raised
-        if the adapter rejects either request or does not answer it, or if the session stays open: `over` tells whether it has ended.
+        if the adapter rejects either request or does not answer it, or if the session stays open: `is_over` tells whether it has ended.
         """
         if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
             with contextlib.suppress(ChannelError):

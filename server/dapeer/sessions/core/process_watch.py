@@ -54,10 +54,13 @@ class ProcessWatch:
         self._is_in_adapter = is_in_adapter
 
     def follow(self, pid: int, *, sure: bool = True) -> None:
-        """Watch the process `pid` from now on, instead of any other; its end is recorded in the session.
+        """Watch the process `pid` from now on, instead of any other, in a background task; return at once.
 
-        If not `sure` that it is the debuggee, only a signal that kills it counts as the program's end. Nothing changes if it is watched
-        already, has ended, or the session has.
+        When the process ends and the adapter does not report the end within some seconds, the program's end is
+        recorded in the session; where a signal killed the process, the signal is recorded as the cause. `sure`:
+        the process is surely the debuggee; otherwise only a signal that kills it counts as the program's end.
+        Nothing changes, and another process stays watched, if the process `pid` is watched already or does not
+        exist any more, if the session has ended, or if the system has no pidfds.
         """
         known = pid == self.pid or self._session.mirror.has_ended
         file = None if known else process_end.open_pidfd(pid)
@@ -204,10 +207,12 @@ def require_unkilled(session: Session, then: str) -> None:
 
 
 def take_unreported_kills(program: Program[Session]) -> list[str]:
-    """Return notes on processes that a signal killed while their program goes on.
+    """Return notes on processes that a signal killed while their program goes on; each is noted once.
 
-    Each process is named once. Sessions with the same cause share a note; all are added to `program.reported_killed_ids`. SIGTERM of a running
-    process is not noted, because parents end their workers by it. The list is empty if there is nothing new.
+    Signals that a tool of dapeer has sent do not count. A note names the sessions with the same cause, and the
+    signal, and perhaps gives a hint. SIGTERM of a running process is not noted, because parents end their workers by
+    it. All killed sessions, also those not noted, are added to `program.reported_killed_ids`. The list is empty if
+    there is nothing new, or if the program has ended.
     """
     dead = [each for each in program.sessions if _is_killed(each) and program.is_alive]
     killed = [each for each in dead if each.id not in program.reported_killed_ids]

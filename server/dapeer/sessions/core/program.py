@@ -425,8 +425,10 @@ class DetachedProcesses:
     def take_unreported(self) -> dict[int, str]:
         """Return the processes that outlived the program as command lines by pid, and record them as reported.
 
-        A process is returned only once. Left out are processes that a session still debugs, those of the debugger itself, and those that
-        have ended. The dict is empty while the program runs.
+        They are those that have left its POSIX session. Each is returned only once. Left out are processes that a session
+        still debugs, those of the debugger itself, and those that have ended. The dict is empty while the program runs,
+        if a process of it was released, and where the system tells no processes. A command line is one line, shortened to
+        `COMMAND_CHARS`.
         """
         if self._program.is_alive:
             return {}

@@ -549,7 +549,7 @@ class Session(SessionControl):
         """Record, before the request is sent, that `tool` ends the program; if not `ending`, detaches.
 
         `ending` sets the cause "ended by `tool`" and `by_us`, unless the program has ended already. Without `ending`, the cause is
-        "detached" and the program's `fate`, or "closed" for a core dump, in any case.
+        "detached" and the program's `detach_outcome`, or "closed" for a core dump, in any case.
         """
         if not ending:
             cause = "closed" if self.post_mortem else f"detached; {self.detach_outcome}"

@@ -83,11 +83,13 @@ async def start_up(
 
 
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
-    """Wait for the stop at the program's entry, have it collect at functions, and resume it.
+    """Wait for the stop at the program's entry, have the program collect at functions, and resume it.
 
-    The functions are those at which `breakpoints` collect. The program stays stopped if the caller wants a stop at the entry, or a
-    breakpoint is there. The wait takes at most the adapter's time for such requests; the program is asked to collect after it in any case,
-    but it is not resumed if it has not stopped by then. Errors of the adapter raise nothing.
+    The functions are those at which `breakpoints` collect. The wait takes at most the time that the adapter
+    has for requests that resume or pause (`timeouts.control`); the program is asked to collect after it in
+    any case. The program is not resumed if it has not stopped by then, or has ended; if the caller wants a
+    stop at the entry; or if a breakpoint that does not collect has stopped it there. Errors of the adapter
+    raise nothing.
     """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():

@@ -262,9 +262,12 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _keep_source(self, stop: Stop) -> None:
-        """Keep the source around a stop's top frame in the mirror, and a warning if its file has changed.
+        """Keep the source around a stop's default frame in the mirror, and a warning if its file has changed.
 
-        Nothing is done if this frame's source was kept last.
+        Both get into `stop.findings`: `source` has the lines of the frame's function around its line (one line
+        that says so for a file that may hold secrets, None if the file cannot be read), `outdated_source` the
+        warning. The file is read at once. Nothing is done if the stop has no such frame, the frame has no file,
+        or the frame's source was kept last.
         """
         if stop.default_frame is self._source_kept_frame:
             return
@@ -310,7 +313,7 @@ class Inspection(Fetching):
     async def _inspect(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
 
-        If the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.raised`), the error that the
+        If the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.real_reason`), the error that the
         program has printed since the previous stop is recorded as the stop's exception, and the place that it names
         (`_keep_printed_place`). Errors of the adapter raise nothing.
         """
@@ -338,9 +341,9 @@ class Inspection(Fetching):
     def _keep_printed_place(self, stop: Stop) -> None:
         """Record the place that a printed report names, with its source, if no frame is the user's.
 
-        The program has printed such a report where a stop is for a panic or the like (`stop.raised`). Its place is looked for by the
+        The program has printed such a report where a stop is for a panic or the like (`stop.real_reason`). Its place is looked for by the
         definition's pattern `printed_place` in the output since the stop before; the first place outside of libraries counts, and is
-        recorded in the mirror, as `place` and `source` of `stop.found`. Nothing is recorded without such a pattern, place, or known frames.
+        recorded in the mirror, as `printed_place` and `source` of `stop.found`. Nothing is recorded without such a pattern, place, or known frames.
         """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]

@@ -104,8 +104,8 @@ class ThreadLocator:
     async def locate_threads(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
-        A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did not,
-        and `unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`. Stacks of
+        A program that does not answer is read from outside, by another program, if the definition names one; `has_timed_out` says that it did not,
+        and `why_unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`. Stacks of
         stopped threads, of at most `MAX_THREADS`, are requested where the program does not tell them. Errors of the adapter raise nothing:
         then the threads are those that the mirror knows, without frames.
         """
@@ -310,7 +310,7 @@ class ThreadLocator:
     async def _record_left_out_frames(self, stop: Stop) -> None:
         """Record at a stop which frames the adapter leaves out, by asking the program for its stack.
 
-        The record is the text `left_out_note` of `stop.found`. The program is asked once for each chain of callers,
+        The record is the text `left_out_note` of `stop.findings`. The program is asked once for each chain of callers,
         so a step within a function costs nothing. Nothing is recorded if the stop's frame has no callers, or the
         program does not answer in `SECONDS_TO_LOOK_AROUND`.
 

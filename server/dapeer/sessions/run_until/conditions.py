@@ -162,9 +162,11 @@ async def _lines(
 ) -> list[tuple[int, int]]:
     """Return line and column (0: none) of a file's lines that can get a breakpoint with a condition.
 
-    The adapter's `breakpointLocations`, or an expression of the definition (`until_definition.lines`) evaluated in `frame`, tells which these are;
-    else all lines count that are not blank and no comment. Lines with a breakpoint of somebody's that has no room for another condition
-    are left out.
+    Lines count from 1, and come in ascending order from the adapter's request `breakpointLocations`. An adapter
+    without that is given the definition's expression for it (`until_definition.lines`), evaluated in `frame`, unless
+    the definition has none, `frame` is None or the path has a `'`. Where neither gives a line, or it fails, all lines
+    count that are not blank and no comment. Lines with a breakpoint of somebody's that has no room for another
+    condition are left out. The result may be empty, such as for a file that cannot be read.
     """
     text = split_lines(await in_thread(text_of, path))
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
@@ -299,7 +301,7 @@ class ByConditions(Driving):
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than a condition has stopped the program, so that it stays there.
 
-        A breakpoint of somebody's counts as something else, if the last `_evaluate_at_stop` has found that its own condition holds.
+        A breakpoint of somebody's counts as something else, if the last `_record_if_met` has found that its own condition holds.
         """
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._until_definition.failed and re.search(self._until_definition.failed, shown)
@@ -343,7 +345,9 @@ class ByConditions(Driving):
     async def _lines_without_condition(self, frame: StackFrame) -> str:
         """Return the lines of a frame's function that have no condition, as "file:line, …"; empty: none.
 
-        Those are the lines with a breakpoint of somebody's that has no room for another condition. At most `LINES_NAMED` are named.
+        Those are the lines with a breakpoint of a person or client that has no room for another condition; if the
+        frame is outside of functions, lines outside of all functions count, too. `file` is the file's name
+        without its folder. At most `LINES_NAMED` are named, in order.
         """
         path, name, at = frame_path(frame), frame["name"], frame["line"]
         lines = split_lines(await in_thread(text_of, path))
@@ -366,10 +370,12 @@ class ByConditions(Driving):
     async def _record_if_met(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop; return whether it has become true, or changed, and a row says so.
 
-        Before `Driving._evaluate_at_stop` does that, what the conditions have recorded in the program is read, and
-        `_stopped_by_others` is set to whether a breakpoint of somebody's is there and its own condition holds. If the
-        result is False, and one of the conditions has stopped the program, the program's record is undone for going on;
-        where the definition has no `undo`, a line at which the expression cannot be evaluated gets no condition any more.
+        The evaluation is that of `Driving._record_if_met`. Before, what the conditions have recorded in the program is
+        read, and `_stopped_by_others` is set to whether somebody's breakpoint is there and its own condition, if any,
+        holds. If the result is False, the stop has a frame, and one of our conditions has stopped the program, the
+        program's record is undone for going on; where the definition has no `undo`, a line at which the expression cannot
+        be evaluated gets no condition any more. Code of the program may run in all these evaluations; those of the
+        definition's own expressions raise nothing when they fail.
 
         Raises:
             DapeerError: The stack or the threads cannot be fetched.

@@ -359,10 +359,12 @@ async def _ask(
 ) -> Mapping[str, Any]:
     """Evaluate the definition's `template` about a caller's `expression`; return the program's answer.
 
-    The answer is a JSON object; `frame_id` is the adapter's id of the frame in which it is evaluated.
+    The `${spec}` in `template` stands for `expression`; code of the program may run. The answer is a JSON object
+    without an `error`. `frame_id` is the adapter's id of the frame in which it is evaluated; None: in no frame.
 
     Raises:
-        ArgumentError: The answer is an error, or there is none.
+        ArgumentError: The answer has an `error`, is no JSON object, or did not come (any `DapeerError`, such as when
+            the evaluation fails or the session ends).
     """
     try:
         answer = await session.line_breakpoints.evaluate_object(template, expression, frame_id)

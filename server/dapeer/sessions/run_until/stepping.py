@@ -73,7 +73,7 @@ class Driving:
 
         `frame_id` is the frame in which a subclass may look the expression up; here the stop's innermost one is
         used. An expression that cannot be evaluated has no value yet, nor has one whose frame is outside the scope.
-        If the expression holds already (`watch.already`), a row says so. Subclasses may prepare the session, too,
+        If the expression holds already (`watch.holds_already`), a row says so. Subclasses may prepare the session, too,
         such as by breakpoints.
 
         Raises:

@@ -262,7 +262,8 @@ def source_breakpoint(
 def add_place_on_line(requested: RequestedBreakpoint, column: int | None, at: str | None) -> None:
     """Add the 1-based `column`, or the text `at` the place, to a breakpoint in place.
 
-    With neither it stays as it is.
+    `at` is a text on the breakpoint's line; its column is found later. None, column 0 and an empty text count
+    as not given: with neither, the breakpoint stays as it is.
 
     Raises:
         ArgumentError: Both are given.

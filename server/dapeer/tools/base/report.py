@@ -1,6 +1,6 @@
 """A session as text for one reader: facts are gathered, put together, and written, in this order.
 
-Only `inspect`, `observe` and `gather` wait. What is gathered as news counts as reported, so no other caller gets it.
+Only `inspect`, `observe` and `take_session_facts` wait. What is gathered as news counts as reported, so no other caller gets it.
 """
 
 from __future__ import annotations
@@ -103,15 +103,17 @@ def users_frame_id(session: Session, place: ThreadLocation) -> int | None:
 
 
 async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
-    """Return the id of the frame to read in a thread that is not stopped.
+    """Return the id of the frame to read in a thread that is not stopped; None: there is no such frame.
 
-    `frame_id` is the frame that the caller names, or None. If `frame_id` is None while a pause is requested and the program does not stop, it is
-    the user's innermost frame of the first thread that has one. None: the program has ended, its frames can only be read while it is
-    stopped, `frame_id` is the frame of a stopped thread (to be read through the adapter), or no frame is named and no pause is requested.
-    While the program runs, `frame_id` is returned unchecked.
+    `frame_id` is the frame that the caller names, or None. While the program runs, a `frame_id` is returned
+    unchecked; without one, None is returned, unless a pause is requested and the program has not stopped yet: then it
+    is the user's innermost frame of the first thread or task that has one, which are asked for (`locate_threads`) and
+    may take seconds. At a stop, `frame_id` is returned if it is a frame of a thread or task that is not stopped, else
+    None, as it is to be read through the adapter. It is None, too, if the program has ended, or if this adapter's
+    frames can be read only while the program is stopped.
 
     Raises:
-        NotStopped: A pause is requested, and no thread runs code of the user.
+        NotStopped: A pause is requested, `frame_id` is None, and no thread runs code of the user.
     """
     mirror = session.mirror
     if mirror.has_ended or not session.thread_locator.reads_running:
@@ -543,10 +545,12 @@ def describe_silence(session: Session, thread_locations: ThreadLocations | None)
 async def _reasons_for_slowness(session: Session, remaining: RemainingTime) -> list[str]:
     """Return why a program that has run for long is slow: a list of one text, or an empty list.
 
-    Each reason is returned once in a session. The list is empty if the call has not lasted
-    `SECONDS_UNTIL_SLOW`, if there are neither breakpoints nor an earlier stop, if the program did not compute,
-    or if its interpreters do not tell in time that the debugger slows it; those are asked again next time.
-    `remaining` is the remaining time of the call, which tells how long it has lasted.
+    Each reason is returned once in a session. What conditions of breakpoints cost is the first reason. If
+    there is nothing to say of that, the program's interpreters are asked how the debugger slows it, unless it
+    has used the processor for less than `SHARE_OF_COMPUTING` of the call's time; those that do not tell in
+    time are asked again next time. The list is also empty if the call has not lasted `SECONDS_UNTIL_SLOW`, or
+    if there are neither breakpoints nor an earlier stop. `remaining` is the remaining time of the call, which
+    tells how long it has lasted, and limits how long this waits.
     """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]

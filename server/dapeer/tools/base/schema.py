@@ -242,9 +242,11 @@ def schema_for_list(node: Any) -> Any:
 def _shortened_schema(node: Any, definitions: Json) -> Any:
     """Return a part of a schema without noise, its references replaced by what they name.
 
-    Noise is titles, the values of `_SELF_EVIDENT`, and the alternative `null`: an argument that may be null has the schema of its other
-    type. `definitions` is the schema's `$defs`, in which no definition may refer to itself. `node` is that part, of any type of JSON; it
-    stays unchanged.
+    Noise is titles, `$defs`, the keys with values of `_SELF_EVIDENT`, and the alternative `null`: an argument
+    that may be null has the schema of its other type. Of an object with `$ref`, only what is referred to is
+    returned, without its description; other keys beside `$ref` are dropped. `definitions` is the schema's
+    `$defs`, in which no definition may refer to itself. `node` is that part, of any type of JSON; it stays
+    unchanged.
     """
     match node:
         case _ if is_array(node):

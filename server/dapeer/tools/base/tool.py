@@ -575,11 +575,13 @@ class Tool:
     def _check_arguments(self, call: Call, given: Json) -> BaseModel:
         """Return the arguments as an object of the tool's pydantic model, with defaults.
 
-        `given` are the arguments by name, already converted where their meaning is clear.
+        `given` are the arguments by name, already converted where their meaning is clear. Nothing is looked up on
+        the disk.
 
         Raises:
-            ArgumentError: An argument is unknown, missing, of a wrong type, or cannot be a file name where it must be one. Its text only
-                names arguments that the client's list of tools has.
+            ArgumentError: An argument is unknown, missing or of a wrong type; then the error's text only names
+                arguments that the client's list of tools has. Or the name of a file, program or function is
+                empty, too long, or has what no such name can have.
         """
         try:
             check_names(given)

@@ -26,9 +26,11 @@ ident: Callable[[], int] = threading.get_ident
 
 
 def context(frame: Any) -> str:
-    """Return thread, task and caller of a frame as text, with tabs between them; each may be empty.
+    """Return thread, task and caller of a frame as text, with tabs between them.
 
-    The thread and task are those that call this; the caller is `FUNCTION FILE:LINE`, and kept for the next time.
+    The thread and task are those that call this function; the task is empty if none runs. The caller is the frame
+    that has called `frame`, as `FUNCTION FILE:LINE`, and empty if there is none; the text of a caller is kept in
+    `places` for the next time.
     """
     back = frame.f_back
     if back is None:

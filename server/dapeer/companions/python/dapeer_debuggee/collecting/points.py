@@ -356,7 +356,7 @@ class CodePlan:
         return bool(self.lines or self.enters or self.calls or self.watching)
 
     def cache_context(self, frame: Any) -> Any:
-        """Return the context of a frame, and keep it in `around` while no other frame can have its id.
+        """Return the context of a frame, and keep it in `cached_context` while no other frame can have its id.
 
         A generator's or coroutine's is not kept, since it may go on elsewhere.
         """

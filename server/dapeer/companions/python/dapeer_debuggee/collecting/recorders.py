@@ -398,11 +398,16 @@ class Maker:
     ) -> Any:
         """Return a function that evaluates some expressions of a point, and then runs the statements `end`.
 
-        It is called as `record(frame, context)`. `evaluated` are pairs of a mark, which stands for it in the text, and an expression. If
-        the point's condition is among them and does not hold, the function returns None before the others and `end`. An expression
-        that raises has its error as its value; the function itself raises only Ctrl+C and what a signal handler of the program raises, and
-        loses the row at any other error. `alone`: it also gets the attribute `called`, which makes a form of it that Python can call at a
-        line. `point` is a `points.SpecifiedPoint`, the `frame` any one of the code for which the function is made.
+        The function is called as `record(frame, context)`; `context` (thread, task and caller) is passed on to
+        `end`. `evaluated` are pairs of a mark, which stands for the expression in the text, and an expression.
+        `end` is Python source with `$` before names of ours, in which `$v0`, `$v1`, … are the values, numbered as
+        in `point.expressions`. If the point's condition is among `evaluated` and does not hold, or raises, the
+        function returns None before what follows the condition. An expression that raises has its error as its
+        value, and so has one with names that are unknown in the frame's code. The function itself raises only
+        Ctrl+C and what a signal handler of the program raises; at any other error nothing is recorded of this
+        hit. `alone`: the function also gets the attribute `called`, which makes a form of it that Python can call
+        at a line. `point` is a `points.SpecifiedPoint`, `frame` any one of the code for which the function is
+        made.
         """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition

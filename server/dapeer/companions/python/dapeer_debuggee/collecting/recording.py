@@ -84,7 +84,7 @@ ROOM = row_format.CHUNK_BYTES // 4
 class Rows:
     """One process's file of rows; `write` takes a line by one call in C, so threads need no lock.
 
-    `write` raises ValueError where the line does not fit: then `kept` writes it.
+    `write` raises ValueError where the line does not fit: then `write_to_next_chunk` writes it.
     """
 
     def __init__(self, folder: str, chunks: int = CHUNKS) -> None:

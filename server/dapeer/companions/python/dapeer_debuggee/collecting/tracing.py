@@ -33,8 +33,11 @@ RUNS_ON = -1
 def thread_tracer(tracing: Any, inner: Any) -> Any:
     """Return a thread's trace function that records and calls `inner`, pydevd's own.
 
-    `tracing` is the `tracing.TracingHooks` that has the plans. The function calls recorders where frames begin, and puts ones of ours on
-    frames in which anything is recorded. Nothing is set by this.
+    `tracing` is the `tracing.TracingHooks` that has the plans (what is recorded in which code). The trace
+    function calls the recorders of a frame that begins, and returns a trace function of ours for a frame in
+    which lines or ends are recorded, else what `inner` returns. It returns None, without calling `inner`, for
+    code that pydevd has skipped before, while the thread does not step. The thread is not changed here: the
+    caller sets the function.
     """
     skipped, plan_of, adopt = tracing.skipped, guard.hook(tracing.plan), guard.hook(tracing.adopt)
     arguments = arguments_of(inner)

@@ -134,9 +134,10 @@ def report(context: Any) -> None:
 def report_error(kind: str, error: Exception, trace: TracebackType | None) -> None:
     """Report an exception as a failure, without a stop, if its traceback has a frame of the user's code.
 
-    The failure is added to `breaking.failures`, at the innermost such frame, even if a library raised the
-    exception. Nothing is reported if all frames are those of libraries, or if there are none. `kind` says what
-    has raised it, such as `asyncio task`; `trace` is its traceback, None if it has none.
+    The failure is counted in `breaking.failures`, at the innermost such frame, even if a library raised the
+    exception; the first, second, fourth, eighth … alike is sent to the client. Nothing is reported if all frames are
+    those of libraries, or if there are none. `kind` says what has raised it, such as `asyncio task`; `trace` is its
+    traceback, None if it has none. The text of `error` is made, which may run code of its class.
     """
     frames = tracebacks.frames_of(trace)
     if frames and tracebacks.is_users(frames[-1][0]):

@@ -228,11 +228,13 @@ def attribute(value: Any, name: str, text: str) -> Any:
 def item(value: Any, key: Any, text: str) -> Any:
     """Return the item of a list, tuple or dictionary at a plain key; `text` is the expression, for errors.
 
-    A plain key is a number, text, bytes or None, no slice. A subclass of these containers is read as its base does.
+    A plain key is a number, text, bytes or None, no slice; of a list or tuple, it is an index, which may be
+    negative. A subclass of these containers is read as its base does: no `__missing__` or `__getitem__` of it
+    runs.
 
     Raises:
-        LookupError: It has no such item.
-        NeedsCodeError: It is another kind of container or key, so code would have to run.
+        LookupError: There is no such item, or a list or tuple has a key that is no whole number.
+        NeedsCodeError: The container or the key is of another kind, so code would have to run.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     plain = type(key) in (int, str, bytes, bool, float, type(None))

@@ -447,8 +447,10 @@ def is_starter(frame: Any) -> bool:
 def insert_awaiting_frames(known: list[Any], lists: Any) -> None:
     """Insert the frames of tasks that await this thread's task into `known`, behind the task's own.
 
-    Each task's frames follow a frame that is a label. `known` is a list of frames, the innermost first, which is changed in place; it stays
-    unchanged where this thread runs no task, or the frames of that are not in it. `lists` is pydevd's module of frames, for labels.
+    Each task's frames follow a frame that is a label; if no task awaits this one, a label with its name alone is
+    inserted. `known` is a list of frames, the innermost first, which is changed in place; frames that it already has
+    are not inserted again. It stays unchanged where this thread runs no task, or where the frame of its task's
+    coroutine is not in it. `lists` is pydevd's module of frames, for labels.
     """
     task = awaits.current_task()
     root = getattr(task and awaits.coroutine_of(task), "cr_frame", None)
@@ -480,7 +482,9 @@ class Whole:
 def show_all(patch: Any) -> None:
     """Patch pydevd so that it lists stacks with all frames, also those of libraries with `justMyCode`.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Frames that dapeer has put into a stack as labels, such as headings of an exception's causes, get DAP's
+    `presentationHint` `label`, line 0 and no source. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
 

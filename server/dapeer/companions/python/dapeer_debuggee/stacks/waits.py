@@ -492,10 +492,12 @@ def place_lock_taken(member: ThreadOrTask, lock: Any) -> str:
 
 
 def future_wait(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
-    """Return the `Wait` for a future or a task, with the members that have to end it in `by`.
+    """Return the `Wait` for a future or a task, with the members that have to end it as its `enders`.
 
-    They may be the task itself, those that end what the future depends on, or the workers of the pool in whose queue it is. `name` is its
-    name in the program; empty: none. `members` are all threads and tasks.
+    The enders of a task are the task itself; those of another future are the members that end what it depends on, or
+    the workers of the thread pool in whose queue it is, of which one is enough. Where no member ends the future, the
+    `Wait` tells its work item in a process pool, or that nobody is known to end it. `name` is the future's name in
+    the program, empty for none; a task is called by its own name. `members` are all threads and tasks.
     """
     task = next((each for each in members if each.own is future), None)
     _module, kind = paths.kind_of(future)

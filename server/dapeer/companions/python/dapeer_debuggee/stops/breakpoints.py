@@ -156,11 +156,10 @@ def print_messages(patch: Any) -> None:
 
 @AT_STOPS
 def report_at_stops(patch: Any) -> None:
-    """Patch pydevd so that counts of failed conditions, and rows that are off, are reported before stops.
+    """Patch pydevd so that counts of failed conditions, and patches that are off, are told before stops.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
-    what was replaced by it. From then on a forked process begins with counts of zero; `undo` does not change
-    that.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
+    was replaced by it. From then on a forked process begins with counts of zero; `undo` does not change that.
     """
 
     @patch.replace(SUSPENDED)
@@ -368,10 +367,10 @@ class FileNames:
         """Return the one of `files` to which the code of `path` belongs; empty if that is none, or several.
 
         `path` is what the program calls the file. `files` are the paths of files with breakpoints; those that
-        already belong to another name (the values of `found`) are left out. The one is meant whose path has the
+        already belong to another name (the values of `files_by_name`) are left out. The one is meant whose path has the
         most names in common with the end of `path`, at least `MIN_COMMON_NAMES`. The result is empty if that is
         `path` itself, or if both files exist; for a `path` in an archive, both texts have to be the same instead.
-        Nothing is recorded in `found`.
+        Nothing is recorded in `files_by_name`.
         """
         taken = self.files_by_name.values()
         lengths = {each: count_common_names(path, each) for each in files if each not in taken}
@@ -429,8 +428,8 @@ def find_moved_file(name: str, path: str) -> str:
     """Find the file with breakpoints that moved code belongs to, and return its path; empty: none fits.
 
     `name` is the file's name in the code, `path` pydevd's absolute path for it. A file that is found is
-    kept in `names.found`, and the client is told by the event `dapeerFileNamed`;
-    a name without a file is kept in `names.alone`, up to `MAX_NAMES` of them. What another thread has found
+    kept in `names.files_by_name`, and the client is told by the event `dapeerFileNamed`;
+    a name without a file is kept in `names.paths_without_file`, up to `MAX_NAMES` of them. What another thread has found
     meanwhile is returned.
     """
     with names.lock:
@@ -461,7 +460,7 @@ def know_by_ends(patch: Any) -> None:
     def abs_and_canonical(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's absolute and canonical path of a file; for moved code, twice its file here.
 
-        The first answer for a name that is not here is remembered, and told to the client if a file is found (`found`).
+        The first answer for a name that is not here is remembered, and told to the client if a file is found (`files_by_name`).
         """
         paths = stock(filename, *rest, **named)
         file = names.files_by_name.get(filename)

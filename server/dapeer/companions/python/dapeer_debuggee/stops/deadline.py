@@ -36,7 +36,7 @@ class CutOff(BaseException):
 class Deadline:
     """Raises `CutOff` in threads that evaluate for longer than `seconds`.
 
-    A recorder calls `begin`, and `over` at its end; a watching thread looks at all that has begun.
+    A recorder calls `begin`, and `end` at its end; a watching thread looks at all that has begun.
     """
 
     def __init__(self, seconds: float = SECONDS_TO_EVALUATE) -> None:

@@ -128,9 +128,10 @@ class ThreadStep:
     def value_taker(self, frame: Any, place: int, value: Any) -> Any:
         """Return the frame that takes what the step's frame returns or yields; None: pydevd finds the way.
 
-        `frame` is the frame that the step follows, and `place` the offset of its instruction that returns or yields
-        `value`. The taker is the frame that awaits the frame's task, or the one for which the generator yields. The
-        result is also None if the values of this frame do not end the step (`gives`), or nobody takes the value.
+        `frame` is the frame that the step follows, and `place` the offset of its instruction that returns or
+        yields `value`. The taker is the frame that awaits the frame's task, or the one for which the generator
+        yields. The result is also None if the values of this frame do not end the step (`value_giver_code` is
+        another code or None), if the instruction neither returns nor yields, or if nobody takes the value.
         """
         if self.value_giver_code is not frame.f_code:
             return None
@@ -523,8 +524,8 @@ class Monitor:
         """Set which events `sys.monitoring` reports for the code that a step (`ThreadStep`) follows.
 
         That is the code in which pydevd must not stop for now (`hidden`), else the code whose values end the step
-        (`gives`). With `lines` each line is reported; with `values` what the code returns and yields, if it is
-        that of `gives`. What is False is switched off. Nothing happens if the step has neither code, or if no
+        (`value_giver_code`). With `lines` each line is reported; with `values` what the code returns and yields, if it is
+        that of `value_giver_code`. What is False is switched off. Nothing happens if the step has neither code, or if no
         number of `sys.monitoring` was free.
         """
         code = step.hidden[0] if step.hidden is not None else step.value_giver_code

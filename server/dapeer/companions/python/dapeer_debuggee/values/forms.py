@@ -528,10 +528,11 @@ def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
 
 
 def foreign_array(value: Any) -> str | None:
-    """Return the class name of an array in a pandas index that is not pandas' or NumPy's own.
+    """Return the class name of an array in a pandas index that is neither pandas' nor NumPy's; else None.
 
-    None means that reading `value`, even its length or dtype, runs code of pandas and NumPy alone. Labels on several levels and
-    categories are examined, too.
+    `value` is an index, or an array of one. None means that reading `value`, even its length or dtype, runs code of
+    pandas and NumPy alone. The levels of an index with several, and the categories of a categorical array, are
+    examined, too; the first foreign class counts.
     """
     levels = getattr(value, "levels", None)
     if levels is not None:
@@ -847,8 +848,10 @@ def members_of(kind: Any) -> Iterator[tuple[str, int]]:
 def suspended_text(value: Any, kind: Any) -> str | None:
     """Return a generator or coroutine as text with the line where it is suspended; None for all else.
 
-    The text has its kind, qualified name and `FILE:LINE`. One that has not begun, or is over, is said to be so. `kind` is the type of
-    `value`, no subclass of one.
+    Asynchronous generators count, too. The text is `<KIND NAME at FILE:LINE>`, where KIND is `generator`, `coroutine`
+    or `async generator`, NAME the qualified name behind the last `<locals>.`, and FILE a name without folders. One
+    that has not begun has `not begun,` in place of `at`; one that is over ends with `that is over`, without a place.
+    `kind` is `type(value)`; the objects of subclasses give None.
     """
     for known, word, frame in SUSPENDED:
         if kind is known:

@@ -64,8 +64,9 @@ class Parts:
     def state_of(self, value: Any) -> Any:
         """Return the state of a part: a tuple that is equal to a later one while the part is the same.
 
-        `value` is the part itself, of any type. A part beyond the limits (`MAX_LEVELS`, `MAX_PARTS` in all), or one inside of itself, is
-        only known by its identity, so changes in it do not show. Each part that is no plain value counts as one.
+        `value` is the part itself, of any type. A part beyond the limits (`MAX_LEVELS`, `MAX_PARTS` in all), one inside
+        of itself, and an object whose class has no `==` of its own or which has no attributes, is known only by its
+        identity, so changes in it do not show. Each part that is no plain value counts as one towards `MAX_PARTS`.
         """
         kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
         if objects.is_one_of(kind, PLAIN):

@@ -479,9 +479,11 @@ def wants_whole(fmt: Any = None, *_: Any, **__: Any) -> bool:
 def variable_data(variable: Any, max_chars: int | None = None) -> dict[str, Any]:
     """Return the DAP `Variable` for a variable of pydevd's; making it runs no code of the program.
 
-    Its text has about `max_chars` characters; None: as many as usual.
-    Its keys are `name` (of a returned value behind `(return)`), `value`, `type`, `variablesReference` (the value's `id()`; 0: it has no
-    children), and perhaps `evaluateName` and `presentationHint`. The reference is not registered here.
+    Its keys are `name` (for what a function has returned, with `(return) ` before it), `value` (a text of
+    about `max_chars` characters; None or 0: as many as usual), `type` (the class's name),
+    `variablesReference` (the value's `id()`; 0: it has no children), and perhaps `evaluateName` and
+    `presentationHint`, whose `attributes` are `rawString` and `readOnly`. The reference is not registered
+    here.
     """
     value: Any = variable.value
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
