@@ -113,7 +113,7 @@ class BreakpointStatuses:
         self.data_names[data_id] = name
 
     def name_file(self, path: str, note: str) -> None:
-        """Keep in `file_name_notes` what is known (`note`, a clause) of the program's own name of a source file."""
+        """Keep in `file_name_notes` a clause (`note`) on the program's own name of a source file."""
         self.change_count += 1
         self.file_name_notes[path] = note
 

@@ -162,7 +162,7 @@ class Stack:
         return known if thread == self.thread_id else ()
 
     def set_front_frame(self, frame_owners: Frames, *, planned: bool) -> None:
-        """Set `default_index`, the number of the frame to look at first, and `outermost`, the user's outermost frame.
+        """Set `default_index`, the frame to look at first, and `outermost`, the user's outermost frame.
 
         `frame_owners` tells the user's frames from others. At a `planned` stop the first one is looked at, else the innermost of the
         user's; `default_index` is None if none of the user's is known. The frames of the thread must have been fetched.

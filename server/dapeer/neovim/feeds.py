@@ -184,7 +184,7 @@ class Listeners:
         self._frames.put(FeedFrame(kind, number, from_json(without_surrogates(message))))
 
     def mark_ended(self) -> None:
-        """Set `is_closed_by_nvim_dap`, and end `receive` after the queued frames: the session or its Neovim has ended."""
+        """Set `is_closed_by_nvim_dap`, and end `receive` after the queued frames: the session has ended."""
         self.is_closed_by_nvim_dap = True
         self._frames.end()
 

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.errors import NeovimBusy, NoNeovim, RefusedByPerson
+from dapeer.base.errors import NeovimBusy, NeovimFailed, NoNeovim, RefusedByPerson
 from dapeer.base.json_types import as_object
 from dapeer.base.schema_judge import Judge
 from dapeer.base.system.tasks import BackgroundTask, all_of
@@ -117,8 +117,7 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
     connection is closed, except while sessions are awaited.
 
     Raises:
-        NeovimError: There is no Neovim, or it does not answer.
-        ValueError, KeyError: The list of tools that it has sent is invalid.
+        NeovimError: There is no Neovim, it does not answer, or its list of tools is invalid.
     """
     await context.taps.open()
     inbox, names = Inbox(), dict[str, str]()
@@ -134,7 +133,13 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
         )
         sessions.compare_clocks(float(facts.get("clock") or time.time()))
         tools = LuaTools(neovim, sessions.seconds_ahead, context.judge)
-        await tools.replace_tools(facts.get("tools") or "[]")
+        try:
+            await tools.replace_tools(facts.get("tools") or "[]")
+        except (ValueError, KeyError) as error:
+            raise NeovimFailed(
+                f"Neovim at {target} has sent an invalid list of tools: {error}.",
+                "Look at the tools that are registered there: `:checkhealth dapeer`.",
+            ) from error
     except BaseException:
         context.taps.forget(secret)
         await neovim.aclose()
@@ -304,8 +309,7 @@ class Peers:
 
         Raises:
             NeovimBusy: It has not attached within `seconds`.
-            NeovimError: There is none, or it does not answer.
-            ValueError, KeyError: The list of tools that Neovim has sent is invalid.
+            NeovimError: There is none, it does not answer, or its list of tools is invalid.
         """
         for peer in self.attached.values():
             if peer.target == target:
@@ -334,8 +338,7 @@ class Peers:
         `target` must be in `_attaching`, and is removed from there also after an error.
 
         Raises:
-            NeovimError: There is no Neovim, or it does not answer.
-            ValueError, KeyError: The list of tools that it has sent is invalid.
+            NeovimError: There is no Neovim, it does not answer, or its list of tools is invalid.
         """
         try:
             peer = await attach(next(self._ids), self._context, target, seconds)
@@ -389,7 +392,7 @@ class Peers:
 
         Raises:
             NeovimBusy: It has not attached within `seconds`.
-            NeovimError: There is none, or it does not answer.
+            NeovimError: There is none, it does not answer, or its list of tools is invalid.
         """
         before = set(self.attached)
         peer = await self.connect(target, seconds)

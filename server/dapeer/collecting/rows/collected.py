@@ -270,7 +270,7 @@ class Collected:
         return sum(len(each) * (HEAD + each.width) for each in tables)
 
     def drop_all_rows(self) -> None:
-        """Drop all rows, to make room for those of later programs, and set `has_dropped_rows` if there were any."""
+        """Drop all rows, to make room for later programs; set `has_dropped_rows` if there were any."""
         self.has_dropped_rows = self.has_dropped_rows or self.fields > 0
         self.collections.clear()
         self._collections_by_point.clear()

@@ -73,6 +73,8 @@ class Neovims:
             if not patient:
                 raise
             log.warning("%s It will be attached once it starts.", error)
+        except NeovimError as error:
+            log.warning("%s", error)
 
     async def _attach_running(self, tasks: TaskGroup) -> None:
         """Attach the running Neovims of the project, unless they are attached, or a client has detached them.
@@ -117,9 +119,6 @@ class Neovims:
 
         Each attempt lasts a day at most, and is repeated while Neovim is busy. Return without having attached it
         if there is none any more, or it fails: errors of Neovim (`NeovimError`) are not raised.
-
-        Raises:
-            ValueError, KeyError: The list of tools that Neovim has sent is invalid.
         """
         with contextlib.suppress(NeovimError):
             while True:

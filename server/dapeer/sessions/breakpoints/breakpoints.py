@@ -24,7 +24,7 @@ from dapeer.sessions.doings import Doings
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
 Listener = Callable[[str, int, RequestedBreakpoint | None], None]
-"""Gets path, line, and what stands for all that are to stop there now, as `Breakpoints.breakpoint_for_sign` says."""
+"""Gets path, line, and what stands for all that stop there now (`Breakpoints.breakpoint_for_sign`)."""
 
 
 AtSpot = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
