@@ -405,12 +405,17 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
-    `definitions` are all adapters. `inputs` are the caller's, by name; they must have no `type`, which is not looked at. They come back as
-    they are for a folder that is a program, or is no library and has no tests. Else `remark` is added, and for pytest `module` and `args`
-    take the place of `program`; for another runner, `program` becomes `FOLDER::`.
+    Files of the folder are read, which blocks. `definitions` are all adapters. `inputs` are the caller's, by name, and are not changed; they
+      must have no `type`, which is not looked at. They come back as they are for a folder that is a program, or
+          is no library and has no
+      tests. Else a copy is returned with `remark`, a text on this. If the first file of tests is a Python file,
+          `module` (`pytest`) and
+      `args` (the folder before the caller's) take the place of `program`; for another runner, `program` becomes
+          `FOLDER::`.
 
     Raises:
         ArgumentError: The runner takes files only, or the folder is a library without tests.
+        OSError: A file that may have tests cannot be read.
     """
     known = list(definitions)
     own = _own_files(folder)

@@ -29,8 +29,14 @@ log = logging.getLogger(__name__)
 def stdio(arguments: argparse.Namespace) -> int:
     """Serve the MCP client at stdin and stdout, and return 0 at its end, or a bridge's exit code.
 
-    A server that runs already is joined by a bridge, unless the options prevent it; else this process is the server. With
-    `--detached` it serves commands and others at its socket, and nobody at stdin.
+    It blocks until the client leaves. A server that runs already is joined by a bridge, unless the options
+    prevent it; else this process is the server. With `--detached` it serves commands and others at its
+    socket, and nobody at stdin, until nobody needs the server. `arguments` are the parsed ones of the command
+    line. A bridge's code is 0, or `SERVER_LEFT` if there is no server any more.
+
+    Raises:
+        DapeerError: The definition of an adapter is wrong, or no tool belongs to one of the chosen groups.
+        MemoryError: A limit leaves too little memory.
     """
     if arguments.detached:
         return _serve_detached(arguments)
@@ -78,10 +84,10 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
     """Connect to a running server that fits the working directory and `nvim`, and return the connection.
 
-    `nvim` is the address of a Neovim, for the server that is attached to it, or `any`, `auto` or `none`, as
-    `connect_to_server` explains. None: there is no such server, or options were given that a running server
-    cannot follow; then the connection is closed, and a sentence on stderr names the options. Closing what is
-    returned is left to the caller.
+    `nvim` is the address of a Neovim, for the server that is attached to it, or `any`, `auto` or `none`, as `connect_to_server` explains.
+      It may wait for each server that greets late, and removes the announcements of servers that have ended. None: there is no such server,
+      or options were given that a running server cannot follow; then the connection is closed, and a sentence on stderr names the options.
+      Closing what is returned is left to the caller.
     """
     from dapeer.mcp.rendezvous import reaching
 

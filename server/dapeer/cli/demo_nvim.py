@@ -420,8 +420,12 @@ async def _starts(somebody: Person, shop: Path) -> None:
 async def _joins(client: Client) -> None:
     """Have the assistant find the person's session and see its stop; print its calls and answers.
 
+    `client` is the assistant's MCP client, which is connected to its `dapeer stdio`.
+
     Raises:
-        UnexpectedBehaviour: It sees another stop, or not the person's variable.
+        UnexpectedBehaviour: It sees another stop, or not the person's variable, or a tool answers with an
+            error.
+        ValueError: It sees no session, or several.
     """
     say(
         "Now they ask their assistant, whose `dapeer stdio` is attached to this Neovim. It finds the same session."

@@ -376,7 +376,8 @@ class Finding:
 def report() -> int:
     """Print the state of this installation, its debug adapters and assistants; return the exit code.
 
-    Each ready adapter debugs a small program, and each assistant's command is started. The code is `NOTHING_READY` if no adapter debugs.
+    Each ready adapter debugs a small program, and each assistant's command is started; this blocks for a
+    while. The code is 0 if at least one adapter debugs, else `NOTHING_READY`; assistants do not count.
     """
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
     sys.stdout.flush()  # what follows takes a while

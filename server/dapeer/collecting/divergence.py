@@ -383,10 +383,11 @@ def number_rows(
 ) -> tuple[list[int], list[int], int]:
     """Return each row of a, and each row of b, as a number, and how many places there are.
 
-    Rows of one place (a pair of points that both runs have) that are equal, but for the columns `left_out`, have the same number; its
-    remainder by the count of places is the number of the place. The keys of `left_out` are pairs of a place's number and a column's index,
-    as `constant_differences` gives them; the values are not used. The lists are in the order of collection. The count is one more than the highest
-    number of a place with rows; it is 1 if there are no rows at all.
+    A row is what was collected at one hit, a place is a pair of points (places that collect) that both runs have, numbered from 0. Rows
+      of one place that are equal, but for the columns `left_out`, have the same number; its remainder by the count of places is the number
+      of the place. The keys of `left_out` are pairs of a place's number and a column's index, as `constant_differences` gives them; the
+      values are not used. The lists are in the order of collection. The count is one more than the highest number of a place with rows; it
+      is 1 if there are no rows at all.
     """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}
@@ -675,7 +676,12 @@ class ComparisonReport:
         return self.comparison.run_a, self.comparison.run_b
 
     def _first_difference_lines(self, first: Divergence) -> Iterator[str]:
-        """Yield lines on the first difference: how the runs part, rows before it, and the row of each."""
+        """Yield lines on the first difference: how the runs part, rows before it, and the row of each.
+
+        At most `ROWS_BEFORE` rows before it are shown of each run, once if they are the same in both, and below a
+        heading, which is left out if neither run has any. For a run that has no more rows, a line says so in
+        place of its row.
+        """
         outcome = self._outcome(first)
         yield f"{outcome[0].upper()}{outcome[1:]}"
         before = [
@@ -785,7 +791,12 @@ class ComparisonReport:
         return f"`{self.points[place][0].columns[number]}` at {self._place(place, 0)}"
 
     def _totals(self) -> str:
-        """Return a sentence on how many rows are alike, differ, and are only in one run."""
+        """Return a sentence on how many rows are alike, differ, and are only in one run.
+
+        For the rows that differ, the first `MAX_NAMED_COLUMNS` columns are named each with the number of rows
+        that differ there, the most first, and how many more columns there are. What is zero is left out, except
+        the number of rows that are alike.
+        """
         found = self.comparison
         names = [
             f"{self._column(each)} {count:,}" for each, count in found.changed_counts.most_common()

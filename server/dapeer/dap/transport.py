@@ -83,13 +83,14 @@ class FilteredTransport:
     async def receive(self) -> Message:
         """Return the adapter's next message as all filters normalize it, the first one first.
 
-        What filters hold back is returned before the end is raised.
+        The call waits without a limit. When the adapter's messages end or break off, what filters hold back is returned before; a later call
+          raises the error, if the connection raises it again.
 
         Raises:
             anyio.EndOfStream: The adapter has closed the connection.
             anyio.BrokenResourceError: The connection broke.
             ProtocolError: The adapter has sent what is no message.
-            anyio.ClosedResourceError: `aclose` was called.
+            anyio.ClosedResourceError: `aclose` was called; what filters hold back is not returned then.
         """
         while not self._ready_messages:
             try:

@@ -483,8 +483,9 @@ class Service:
     async def notify(self, method: str, params: Json) -> None:
         """Send a notification of MCP, `method` with `params`, to every CLI that is connected.
 
-        A selection (`selection_changed`) is kept for what tools say of it, and for CLIs that connect later, until the last one has left.
-        It waits until each CLI can take the notification.
+        The CLIs get it one after the other, and the call waits until each can take it, without a limit; one whose connection has ended is
+          passed over. A selection (`selection_changed`) is kept for what tools say of it, and for CLIs that connect later, also if none is
+          connected now; it is dropped when the last CLI leaves.
         """
         if method == "selection_changed":
             self._selection = params

@@ -124,7 +124,10 @@ class Inheritance:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """Return the first `MAX_NAMED_BREAKPOINTS` names, separated by commas, and how many more there are."""
+    """Return the first `MAX_NAMED_BREAKPOINTS` names, separated by commas, and how many more there are.
+
+    Each name is shortened by `quoted`. The text is as `a, b and 3 more`; it is empty without names.
+    """
     more = (
         f" and {len(names) - MAX_NAMED_BREAKPOINTS} more"
         if len(names) > MAX_NAMED_BREAKPOINTS

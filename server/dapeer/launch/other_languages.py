@@ -132,8 +132,10 @@ async def _start(
 async def note_undebugged(debugger: Debugger, program: Program[Session]) -> None:
     """Note a program's processes that no debugger has, though a breakpoint is for their language.
 
-    That is a language which the program's adapter does not debug: a shell has started them, say, or Node.js. Each process is noted once. It
-    does nothing for a program that was attached to or has ended, or without such a breakpoint.
+    That is a language which the program's adapter does not debug: a shell has started them, say, or Node.js.
+    A note says how to attach to the process; it is kept by the program, whose `take_undebugged` returns it.
+    Each process is noted once. Nothing is done for a program that was attached to or has ended, or whose
+    first session is nvim-dap's (forwarded to dapeer), or without such a breakpoint.
     """
     first = program.first
     if not isinstance(first, DirectSession) or not first.plan.launched or first.is_over:
@@ -476,8 +478,13 @@ class _StandIns:
     ) -> Plan:
         """Return the plan of an attach to a stand-in, by the adapter of a definition; nothing is started.
 
-        `told` is what the stand-in says of itself, and `command` its command line as the session's name. Where the adapter attaches to what
-        waits, its interpreter may be run for its version, which blocks: call this in a thread.
+        A stand-in is a process of dapeer's that was started in place of a program of another language; it waits, and becomes that program
+          later. `waiting` is that process, `told` is what it says of the program (path, folder, environment), and
+              `command` the program's command
+          line, which becomes the session's name. Where the adapter attaches to a process that waits to execute its
+              program, an interpreter of
+          Python may be run for its version, which blocks: call this in a thread. An adapter that has no such way
+              attaches by the process id.
 
         Raises:
             DapeerError: The adapter cannot debug that interpreter, or there can be no such plan.

@@ -242,12 +242,14 @@ def _task(label: str, written: Json, variable_values: VariableValues, *, has_oth
 
 
 def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
-    """Return what a task runs: for a shell one line, else its words; empty without a command.
+    """Return what a task runs: one line for a shell, else its words; empty without a command.
 
-    `kind` is the task's type (`shell`, `process` or `npm`), `written` its entry in tasks.json, and `label` is for the error.
+    `kind` is the task's type. `shell`: a tuple of one text, command and quoted arguments; a command that is a plain text is not quoted.
+      `process`: a tuple of the command and its arguments. `npm`: the words `npm run SCRIPT`, with `--prefix` for a `path`. `written` is the
+      task's entry in tasks.json, and `label` its name, for the error.
 
     Raises:
-        NoTask: Only an extension of VS Code runs this type.
+        NoTask: The type is another one, which only an extension of VS Code runs.
     """
     if kind == "npm":
         where = [f"--prefix={written['path']}"] if written.get("path") else []

@@ -321,9 +321,12 @@ class BreakpointStatuses:
         self.lines[path] = [*paired, *(pair for pair in known if pair[0] in silent)]
 
     def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
-        """Replace the function breakpoints by a `setFunctionBreakpoints` response: names with states.
+        """Replace the function breakpoints by those of a `setFunctionBreakpoints` request, with their states.
 
-        Pending ones whose function the program was seen at become verified.
+        `arguments` are the request's, `body` is that of its response. `functions` becomes a list of pairs of a name and its state, in the
+          order of the request; breakpoints for which the response has no state are left out. Pending ones whose
+              function the program was seen
+          at become verified. `change_count` grows by one.
         """
         self.change_count += 1
         self._numbers = None

@@ -144,8 +144,8 @@ class CurrentStops:
     def name_thread(self, threads: Collection[int]) -> None:
         """Set the thread of the latest stop to the first of `threads`, if its adapter has named none.
 
-        `threads` are the ids of all listed threads. Nothing changes if the `stopped` event had a `threadId`, or the
-        stop's thread is among them.
+        `threads` are the ids of all listed threads. An earlier stop of that thread is replaced. Nothing changes if there is no stop or no
+          thread, if the `stopped` event had a `threadId`, or if the stop's thread is among `threads`.
         """
         stop = self.stop
         if stop is None or stop.thread_id in threads or not threads:
@@ -698,9 +698,9 @@ class Mirror(Notes):
     def _apply_output(self, body: Body, arrived_at: float) -> None:
         """Add the text of an `output` event to the output or a log point, or its row to those collected.
 
-        `body` is the event's; one that has the key `ROW` carries a collected row, and its text is not used. The place of a log point that
-        has printed is added to `placed.reached`; times are not counted there. What `OutputIntake.append_output` drops, such as telemetry, is not
-        added. `arrived_at` is the time of arrival in seconds.
+        `body` is the event's; one that has the key `ROW` carries a collected row, and its text is not used. The place of a
+        log point that has printed is added to `placed.reached`; times are not counted there. What
+        `OutputIntake.append_output` drops, such as telemetry, is not added. `arrived_at` is the time of arrival in seconds.
         """
         if ROW in body:
             self.collected_reader.add_row(body[ROW], arrived_at)

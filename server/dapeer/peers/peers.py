@@ -174,8 +174,8 @@ class NeovimSearch:
     async def attach_running_neovims(self) -> None:
         """Attach the running Neovims of the project that are not attached, and return when that is done.
 
-        Nothing is done unless `begin` was called, since only named Neovims are attached then. The search ends the wait in `wait_for_first_search`,
-        even if it raises; what it raises leaves here.
+        Nothing is done unless `begin` was called, since only named Neovims are attached then. The search ends the wait in
+        `wait_for_first_search`, even if it raises; what it raises leaves here.
         """
         if self._attach_others is not None:
             try:
@@ -515,11 +515,13 @@ class Peers:
     async def _refuse_for_detached_people(self, action: Action) -> None:
         """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
 
-        Nobody is asked: the wishes known from before count. Of each such Neovim it is looked whether something listens at its address
-        (half a second at most); those that have ended are forgotten.
+        Nobody is asked: the wishes known from before count. Of each Neovim with such a wish it is looked whether it still listens at its
+          address (half a second at most). Those of which nothing listens there any more, or only another user's
+              program, are forgotten. Nothing
+          is sent to attached Neovims.
 
         Raises:
-            RefusedByPerson: There is one.
+            RefusedByPerson: There is such a Neovim; the error names the first one that is found.
         """
         for target, peer in list(self._detached_peers.items()):
             if not peer.approvals.requires_consent(action):

@@ -70,9 +70,11 @@ class Methods(Protocol):
 
         `session_id` shows that one alone; an id of no session gives an empty list and no error. Without an id the
         sessions of living programs, of the default's, and of the last `LISTED_ENDED` programs that ended are
-        listed; older ones are only counted. If no program lives, Neovims are searched for, and attached; a Neovim
-        that has been attached is told of once. The data has `sessions`, `breakpoints` (the number of those on
-        lines), and maybe `older` (the number of those left out) and `focused`, the id of the default session.
+        listed; older ones are only counted. If no program lives, Neovims are searched for, and attached; each
+        client is told of a new Neovim once. For the place of a session that has just stopped, the call waits
+        `SECONDS_FOR_PLACE` at most. The data has `sessions` (a list of objects, see `StatusRow`), `breakpoints`
+        (the number of those on lines, of all clients), and maybe `older` (the number of those left out) and
+        `focused`, the id of the default session. Groups that live are only in the text.
 
         This calls the tool `dap_status` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -939,9 +941,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Return file, line and function of the stop, with the source around it.
 
-        The place is that of the frame shown. `context_lines` is the number of source lines before it and behind it. The data has `file`,
-        `line`, `function` and `source`, a text that is empty if the source is not known. A note warns if the file has changed since the program
-        loaded it.
+        The place is that of the frame shown: the innermost one of the user's code, if there is one.
+        `context_lines` is the number of source lines before it and behind it. The data has `file`, `line`,
+        `function` and `source`, a text that is empty if the source is not known. A note warns if the file has
+        changed since the program loaded it.
 
         This calls the tool `dap_current_location` of the server, and waits for its answer. An argument that is None is left
         out; the tool takes then `context_lines` 5. Without `session_id` it is the session that this client has used last.
@@ -977,8 +980,9 @@ class Methods(Protocol):
     def scopes(self, *, frame_id: int | None = None, session_id: int | None = None) -> Answer:
         """List the scopes of a frame with the variables_reference of each.
 
-        The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; the one scope of a
-        running thread's frame has `frame_id` instead.
+        The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; it is empty if
+          the frame has none, or the adapter gives no frame. A frame of a thread that runs has one scope, `Locals`, with `frame_id` instead of a
+          reference; that frame is not checked here. The session becomes the client's default one.
 
         This calls the tool `dap_scopes` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -1037,8 +1041,9 @@ class Methods(Protocol):
     ) -> Answer:
         """Return type, message and traceback of the exception.
 
-        The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message), `break_mode` (DAP's) and
-        `traceback` (empty: the adapter gives none).
+        The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message as one
+        text, shortened), `break_mode` (DAP's; None: the adapter gives none) and `traceback` (a text; empty: the
+        adapter gives none), in which lines of secret files are hidden.
 
         This calls the tool `dap_exception_info` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
@@ -1098,11 +1103,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
-        may change the program. `context` is DAP's. Of several each one has its value or its error, and those behind
-        one that takes too long, or has resumed or ended the program, are not evaluated. While the program runs, a
-        frame of a thread is read, where that is possible: `frame_id`, or after a request to pause one of the user's;
-        `context`, `max_chars` and `timeout_ms` do not count then. The data of one is `result`, `type`,
+        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may
+        change the program. `context` is DAP's. Of several each one has its value or its error, and those behind one that
+        takes too long, or has resumed or ended the program, are not evaluated. While the program runs, a frame of a
+        thread is read, where that is possible: `frame_id`, or after a request to pause one of the user's; `context`,
+        `max_chars`, `timeout_ms` and `group` do not count then. The data of one is `result`, `type`,
         `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
         `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of
         `MAX_WHOLE_CHARS`.
@@ -1337,9 +1342,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Return machine instructions with their source lines, `before` of them before the address.
 
-        `address` is a number, a pointer or `&variable` in the frame `frame_id`; by default it is where that frame is. `count` instructions are
-        returned from there on. The data has `instructions`, each with `address` and `instruction`, and maybe `symbol`, `file`, `line` and
-        `current`. A line says if those before cannot be had.
+        `address` is a number, a pointer or `&variable` in the frame `frame_id`; by default it is where that frame
+        is. `count` instructions are returned from there on. The data has `instructions`, each with `address` and
+        `instruction`, and maybe `symbol`, `file`, `line` and `current`; `instructions` is empty if the adapter
+        gives none. A line says if the instructions before the address cannot be had.
 
         This calls the tool `dap_disassemble` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `count` 20. Without `session_id` it is the session that this client has used last. The result is
@@ -1434,9 +1440,16 @@ class Methods(Protocol):
     def history(self, *, number: int | None = None, session_id: int | None = None) -> Answer:
         """List the stops so far with place, reason and changed variables, or show one in full.
 
-        A stop that is not inspected yet is inspected first. `number` is that of a stop: its snapshot is returned as it was, without notes.
-        Without it the data has `stops`, the oldest first, each with `stop`, `reason`, `thread_id`, `at`, and `changed` (old and new value by
-        name) if something has changed since the stop before. Old stops are dropped.
+        If the session is at a stop that is not inspected yet, that one is inspected first, for a few seconds at most. `number` is that of a stop:
+          its snapshot is returned as it was, without notes. Without a number the data has `stops`, the oldest first,
+              each with `stop` (its
+          number), `reason`, `thread_id`, `at` (the line of its first frame; empty: unknown), and maybe `exception`,
+              `changed` (old and new value
+          by name, the old one null if the variable is new), `perhaps_another_call` and `another_call` (variables by
+              name, if the stop is in
+          another call than the one before). The text is `No stops.` if there is none; a note names other processes of
+              the program that have
+          stopped. Old stops are dropped.
 
         This calls the tool `dap_history` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is

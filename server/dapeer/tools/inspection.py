@@ -62,14 +62,16 @@ async def dap_current_location(
 ) -> Reply:
     """Return file, line and function of the stop, with the source around it.
 
-    The place is that of the frame shown. `context_lines` is the number of source lines before it and behind it. The data has `file`,
-    `line`, `function` and `source`, a text that is empty if the source is not known. A note warns if the file has changed since the program
-    loaded it.
+    The place is that of the frame shown: the innermost one of the user's code, if there is one.
+    `context_lines` is the number of source lines before it and behind it. The data has `file`, `line`,
+    `function` and `source`, a text that is empty if the source is not known. A note warns if the file has
+    changed since the program loaded it.
 
     Raises:
         NoSession: There is no such session.
-        NotStopped: The session is not stopped.
+        NotStopped: The session is not stopped, or the program has left the stop meanwhile.
         ArgumentError: The stopped thread has no stack.
+        DapeerError: The adapter rejects the request for the stack, or does not answer.
     """
     session = call.session(session_id)
     with inspected_stop(session) as stop:
@@ -191,12 +193,16 @@ def _thread_data(
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each.
 
-    The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; the one scope of a
-    running thread's frame has `frame_id` instead.
+    The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; it is empty if
+      the frame has none, or the adapter gives no frame. A frame of a thread that runs has one scope, `Locals`, with `frame_id` instead of a
+      reference; that frame is not checked here. The session becomes the client's default one.
 
     Raises:
-        NotStopped: The session is not stopped.
+        NoSession: There is no such session, or it is not clear which one is meant.
+        NotStopped: The session is not stopped, or the program has left the stop meanwhile.
         StaleReference: The frame belongs to an earlier stop.
+        ArgumentError: There is no such frame, or the stop has too many references already.
+        DapeerError: The adapter rejects a request, or does not answer.
     """
     session = call.session(session_id)
     if frame_id is not None and await report.frame_to_read(session, frame_id):

@@ -197,15 +197,18 @@ async def dap_disassemble(
 ) -> Reply:
     """Return machine instructions with their source lines, `before` of them before the address.
 
-    `address` is a number, a pointer or `&variable` in the frame `frame_id`; by default it is where that frame is. `count` instructions are
-    returned from there on. The data has `instructions`, each with `address` and `instruction`, and maybe `symbol`, `file`, `line` and
-    `current`. A line says if those before cannot be had.
+    `address` is a number, a pointer or `&variable` in the frame `frame_id`; by default it is where that frame
+    is. `count` instructions are returned from there on. The data has `instructions`, each with `address` and
+    `instruction`, and maybe `symbol`, `file`, `line` and `current`; `instructions` is empty if the adapter
+    gives none. A line says if the instructions before the address cannot be had.
 
     Raises:
-        ArgumentError: There is no such address, or the adapter does not report that of the frame.
+        ArgumentError: There is no such address or frame, or the adapter does not report the frame's address.
         ConsentNeeded: Only an evaluation finds the address.
         Unsupported: The adapter cannot disassemble.
         NotStopped: The session is not stopped.
+        StaleReference: `frame_id` belongs to an earlier stop.
+        DapeerError: There is no such session, or the adapter rejects a request or does not answer.
     """
     session = call.session(session_id)
     session.require("disassemble")

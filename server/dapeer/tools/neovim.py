@@ -286,8 +286,8 @@ class NeovimTool:
     def _schema(self) -> Json:
         """The JSON Schema of its arguments as its author wrote it: that object itself, not to be changed.
 
-        If several Neovims have the tool, and it has no argument `connection_id` of its own, a copy is returned instead, in which that is
-        an additional required argument whose `enum` has their ids.
+        If several Neovims have the tool, and the tool has no argument `connection_id` of its own, a copy is returned instead, in which
+          `connection_id` is an additional required argument, whose `enum` has the ids of these Neovims.
         """
         schema = self.spec.input_schema
         if not self._needs_connection_id:

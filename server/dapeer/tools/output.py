@@ -254,13 +254,20 @@ async def dap_history(
 ) -> Reply:
     """List the stops so far with place, reason and changed variables, or show one in full.
 
-    A stop that is not inspected yet is inspected first. `number` is that of a stop: its snapshot is returned as it was, without notes.
-    Without it the data has `stops`, the oldest first, each with `stop`, `reason`, `thread_id`, `at`, and `changed` (old and new value by
-    name) if something has changed since the stop before. Old stops are dropped.
+    If the session is at a stop that is not inspected yet, that one is inspected first, for a few seconds at most. `number` is that of a stop:
+      its snapshot is returned as it was, without notes. Without a number the data has `stops`, the oldest first,
+          each with `stop` (its
+      number), `reason`, `thread_id`, `at` (the line of its first frame; empty: unknown), and maybe `exception`,
+          `changed` (old and new value
+      by name, the old one null if the variable is new), `perhaps_another_call` and `another_call` (variables by
+          name, if the stop is in
+      another call than the one before). The text is `No stops.` if there is none; a note names other processes of
+          the program that have
+      stopped. Old stops are dropped.
 
     Raises:
         ArgumentError: The history does not have the stop `number`.
-        NoSession: There is no such session.
+        NoSession: There is no such session, or none at all.
     """
     session = call.focus.session_to_read(session_id)
     history = session.mirror.history

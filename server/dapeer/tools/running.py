@@ -82,9 +82,11 @@ async def repeat(
 async def _start_run(begin: Begin, tally: Tally) -> Session:
     """Start a run and return its session; `tally` tells which run it is.
 
+    `begin()` is awaited once: it starts the run and returns the session. `tally` is not changed.
+
     Raises:
-        AdapterFailed: A later run than the first did not start; the text says which.
-        DapeerError: The first run did not start.
+        AdapterFailed: A run did not start after others have passed; the text says which.
+        DapeerError: The run did not start, and none has passed before: the error of `begin`.
     """
     try:
         return await begin()

@@ -428,8 +428,10 @@ class StartArguments:
     def check_tree(self) -> None:
         """Raise an error if `tree` is given without a process to attach to, or with `where="nvim"`.
 
+        `tree` debugs a process with its descendants. Nothing happens without it.
+
         Raises:
-            ArgumentError: One of the two.
+            ArgumentError: `tree` is given, and `pid` is not, `request` is `launch`, or `where` is `nvim`.
         """
         if self.tree and (self.pid is None or self.request == "launch"):
             raise ArgumentError(
@@ -469,8 +471,8 @@ class StartArguments:
     def where_to_start(self, *, collects: bool) -> Where:
         """Return where to start the program: what `where` says, but `direct` for `auto` in some cases.
 
-        These are several runs, a run that `collects`, a process with its descendants, and a program that reads a file as its standard input:
-        nvim-dap is of no use for them.
+        These are several runs, a run that `collects`, a process with its descendants, and a program that reads a file as
+        its standard input: nvim-dap is of no use for them.
         """
         elsewhere = self.is_repeated or collects or self.tree or self.stdin is not None
         return "direct" if elsewhere and self.where == "auto" else self.where
@@ -542,12 +544,14 @@ async def _prepare(
 ) -> StartedProgram:
     """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
-    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none is set. With `fresh`, when
-    all this is checked, programs that the client has started before are ended, and breakpoints that tools have set are forgotten if they
-    are not given again; those of a person stay. `triggers` are what to do while it runs.
+    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none is set, and nothing is
+      started. Neovim may be asked for configurations, and tests may be built. With `fresh`, when all this is checked, programs that the
+      client has started before are ended, and breakpoints that tools have set and the exception filters are forgotten if they are not given
+      again; breakpoints of a person, and what other clients collect, stay. `triggers` are what to do while the program runs.
 
     Raises:
-        DapeerError: It cannot be started as described, or an earlier program does not end; nothing was started.
+        DapeerError: The program cannot be started as described (ArgumentError for most), or an earlier
+            program does not end; others may have been ended then.
     """
     debugger, filters = call.debugger, arguments.exception_filters
     placed, functions = split_breakpoints(call, arguments.breakpoints, arguments.program or "")
@@ -578,7 +582,9 @@ async def _prepare(
 def _check_secret_input(call: Call, name: str | None, folder: Path) -> None:
     """Check that the file `name` that a program reads, if there is one, may not hold secrets.
 
-    `folder` is the program's, to which the name may be relative.
+    Nothing is checked if `name` is None or empty. The name may begin with `~`, and be relative: the file is
+    refused if it may hold secrets in `folder`, which is the program's, or in the project's folder. The file
+    is not opened.
 
     Raises:
         ArgumentError: It may hold secrets.

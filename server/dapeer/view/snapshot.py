@@ -382,7 +382,9 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
 def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: int = 0) -> str:
     """Return source lines with their numbers, of which `first` is the first, and an arrow at line `mark`.
 
-    Long lines are cut; of the marked one the part around `column` is shown. `mark` None: no arrow.
+    There is one line of text for each, or an empty text without lines. Long lines are cut; of the marked one the part around `column` is
+      shown, which counts from 1 (0: unknown, the start is shown). `mark` is a line's number as `first` is; None, or a number of none of the
+      lines: no arrow.
 
         >>> print(numbered(9, ["a", "b"], mark=10))
            9 a
@@ -487,8 +489,8 @@ class SnapshotReader:
     def mark_read(self, view: Snapshot) -> None:
         """Record that the reader was shown a whole snapshot; only one of a stopped program is recorded.
 
-        `without_read_parts` leaves these facts out later: the source lines and locals shown for the frame, and notes that are shown once. Those of
-        the `MAX_REMEMBERED_PLACES` last frames are kept, and as many notes.
+        `without_read_parts` leaves these facts out later: the source lines and locals shown for the frame, and notes that
+        are shown once. Those of the `MAX_REMEMBERED_PLACES` last frames are kept, and as many notes.
         """
         if view["state"] != "stopped":
             return

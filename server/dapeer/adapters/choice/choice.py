@@ -323,10 +323,13 @@ def _require_ready(able: list[Definition], ready: Ready, way: str) -> Definition
 def check_process(definition: Definition, pid: int) -> None:
     """Raise if an adapter cannot attach to a process by its id; some would never answer then.
 
-    A program that attaching needs, and the system's permission to trace the process, are checked, too; nothing is attached to.
+    A program that attaching needs, and the system's permission to trace the process where the adapter needs that, are checked, too;
+      nothing is attached to.
 
     Raises:
-        ArgumentError: It is not there, or cannot be attached to.
+        ArgumentError: There is no process `pid`, it is dapeer itself, or it is suspended where the adapter
+            needs another program to attach; the adapter has no way to attach by an id; that other program is
+            not found on PATH; or the process must not be traced.
     """
     if not process_table.is_running(pid):
         raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
@@ -385,8 +388,8 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
 def page_at(host: str, port: int, listing_path: str, url: str) -> dict[str, str]:
     """Return the `url` and the id, `page`, of the one page at a browser's port that fits a URL.
 
-    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listing_path` is the path under which the browser lists its
-    pages by HTTP. The list is requested from the browser.
+    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listing_path` is the path under which
+    the browser lists its pages by HTTP. The list is requested from the browser.
 
     Raises:
         ArgumentError: None fits, or several, or nothing lists pages there.

@@ -93,7 +93,9 @@ class Detect:
     def read(cls, table: DefinitionTable) -> Detect:
         """Return the table `[detect]` as a `Detect`.
 
-        `any` and `all` are lists of needs, empty if absent; `version` says how to ask for a version, None if absent.
+        `any` and `all` are lists of tables, each a `Need` (something that must be installed), and empty if
+        absent; `version` says how to ask for a version, None if absent. `patches` is the command that lists what
+        dapeer cannot change in the installed adapter, empty if absent.
 
         Raises:
             DefinitionError: Something in it is wrong.

@@ -91,10 +91,11 @@ class StdioStream(ByteStream):
     async def receive(self, max_bytes: int = 65536) -> bytes:
         """Return the next bytes of the adapter's stdout, at most `max_bytes`; wait until there are some.
 
-        The end is reported after the last output of stderr, which often has the reason.
+        The end is reported after the last output of stderr, which often has the reason; that is waited for at
+        most `SECONDS_OF_LAG`. The wait for bytes has no limit.
 
         Raises:
-            anyio.EndOfStream: The adapter has closed it.
+            anyio.EndOfStream: The adapter has closed its stdout.
             anyio.ClosedResourceError: The process's pipes were closed here.
         """
         data = await self._stdout.read(max_bytes)
@@ -345,7 +346,9 @@ def no_adapter(port: object) -> AdapterFailed:
 def connector(table: TransportTable, values: Inputs) -> Connector | None:
     """Return a function that connects to a server that dapeer started; None: the adapter is no server.
 
-    `values` has the server's `port`, or the path of its `socket`, as the kind of `table` needs. Nothing is connected to yet.
+    The function is async, takes no arguments, and returns the stream; it raises `OSError` if nothing listens, and `ForeignListener` if
+      another user's program does. `values` has the server's `port` on this machine, or the path of its `socket`, as the kind of `table`
+      (`tcp` or `unix`) needs. Nothing is connected to yet.
     """
     match table.kind:
         case "tcp":

@@ -56,12 +56,14 @@ class Matcher:
     async def _ask(self, pattern: str, text: object, texts_name: str) -> Any:  # noqa: ANN401 - as JSON has it
         """Return the process's answer to a pattern and texts; `texts_name` names these in the error.
 
-        For a text that is the match and its groups, or None; for a list of texts the indices of those in which the pattern is found.
-        Callers have compiled `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long. A process
-        that takes too long is killed, and the next question starts another.
+        `text` is one text or a list of texts. For one text the answer is a list of the match and its groups, or
+        None; for a list it has the indices of those in which the pattern is found. Callers have compiled
+        `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long. A
+        process that takes too long is killed, and the next question starts another.
 
         Raises:
-            PatternOverdue: The process has ended or not answered in time, or `aclose` was called.
+            PatternOverdue: The process cannot be started, has ended or not answered in time, or `aclose` was
+                called.
         """
         try:
             return await self._process.ask(pattern, text)

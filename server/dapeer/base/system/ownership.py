@@ -292,7 +292,12 @@ def _tables() -> list[str]:
 
 
 def _is_local_address(host: str) -> bool:
-    """Return whether a numeric address is one of this machine; it tries to bind a UDP socket to it."""
+    """Return whether an address is one of this machine; it tries to bind a UDP socket to the address.
+
+    `host` is a numeric address, of IPv6 without brackets. The wildcard addresses `0.0.0.0` and `::` count as
+    this machine's. A name is looked up, which may block. False is also the answer where nothing can be found
+    out, as for any address of IPv6 where the system has no IPv6.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:

@@ -136,7 +136,9 @@ def _deadly_signal_of_task(task: str, file: int) -> str | None:
 def _status_of_ending(stat: Sequence[bytes]) -> int:
     """Return the wait status of a task that has ended or has begun to; 0 for others.
 
-    `stat` are the fields of the task's `stat` file from its state on. A task with a pending SIGKILL counts as ending.
+    `stat` are the fields of the task's `stat` file (proc_pid_stat(5)) from its state on; with fewer fields
+    than up to the wait status the result is 0. A task with a pending SIGKILL counts as ending: its status is
+    SIGKILL's number. A task that has ended with exit code 0 has the status 0, too.
     """
     if len(stat) <= _STATUS:
         return 0

@@ -99,9 +99,11 @@ def run(
 def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Give a client the skill that names commands, or take it away, after asking; return the exit code.
 
-    `target` is a key of `CLIENTS`, `scope` is `user` or `project`. `remove`: take it away. `agreement`: with `ask` the person is asked at
-    the terminal, with `yes` not; with `no` the changes are only printed. The code is `DECLINED` if the person does not agree; it is 0
-    if the changes are made, only printed, or not needed.
+    `target` is a key of `CLIENTS`, or `NVIM`, which is refused; `scope` is `user` or `project`. `remove`:
+    take it away, except files that a person has changed. The changes are printed. `agreement`: with `ask` the
+    person is asked at the terminal, with `yes` not; with `no` the changes are only printed. The code is
+    `DECLINED` if the person does not agree, or there is no terminal to ask at; it is 0 if the changes are
+    made, only printed, or not needed.
 
     Raises:
         ArgumentError: A file cannot be read or written, or the target is Neovim.

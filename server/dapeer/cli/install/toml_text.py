@@ -373,9 +373,10 @@ def _is_ours(one: Statement, path: Keys) -> bool:
 
 
 def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
-    """Yield at most one text: `text` as tomlkit changes it; None as value: without the value at the path.
+    """Yield at most one text: `text`, a TOML document, with `value` put at a path by tomlkit.
 
-    Nothing is yielded if tomlkit fails, or the table around the path is not there.
+    `path` has the keys to the value, outermost first. None as value: what is at the path is removed. The rest of the document keeps its
+      form. Nothing is yielded if tomlkit fails, the table around the path is not there, or there is nothing to remove.
     """
     try:
         document = tomlkit.parse(text)

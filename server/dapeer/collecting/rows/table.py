@@ -186,7 +186,13 @@ class Table:
         return len(self.hits)
 
     def row(self, index: int, point: int = 0) -> CollectedRow:
-        """Return the row with this index, counted from 0; `point` is put into it as its point's number."""
+        """Return the row with this index, counted from 0; `point` is put into it as its point's number.
+
+        A hit or a time that the program has spoilt is 0 in the row. A negative `index` counts from the end.
+
+        Raises:
+            IndexError: There is no such row.
+        """
         return CollectedRow(
             point,
             int(_number_at(self.hits, index)),

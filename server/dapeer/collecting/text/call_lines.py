@@ -182,8 +182,9 @@ class CallLines:
     def differing_arguments(self, indices: Sequence[int]) -> str:
         """Return the names of arguments that differ among calls, with some of their values.
 
-        The text is such as `n=2, 3, key`, where the names without values come last. Empty: none differs. `indices` are the calls' rows, at
-        least one, all of one function. The values are those from the second call on, and are left out if they would not show the difference.
+        The text is such as `n=2, 3, key`, where the names without values come last. Empty: none differs. `indices` are the
+        calls' rows, at least one, all of one function. The values are those from the second call on, and are left out if
+        they would not show the difference.
         """
         differences: dict[str, str] = {}
         for name, texts in self.different(indices).items():
@@ -397,9 +398,10 @@ def step_of_row(row: CollectedRow) -> LifeStep:
 def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
     """Return the executed lines of a call as text, each with its source and what it has changed.
 
-    `rows` are in the order of execution. The source is read from the files as they are now, so it blocks. Loops are folded, and of long
-    lives the first and last lines are returned, with a count of the rest. `call` is the row of the call, which says whether it has
-    raised; None: it has not ended.
+    `rows` are the rows of the executed lines (cells: file, line, and changes as JSON), in the order of execution; without any the list is
+      empty. The source is read from the files as they are now, so the call blocks; a line that cannot be read is shown by its number. Loops
+      are folded. Of many lines the first and last ones are returned, with a few between that came once, and how many were left out. `call`
+      is the row of the call; if it has raised, the last line ends with `← raises`. None: the call has not ended.
     """
     steps = [step_of_row(row) for row in rows]
     known: dict[object, int] = {}
@@ -433,8 +435,10 @@ def _fold_loops(
 ) -> Iterator[tuple[str, int]]:
     """Yield the lines of the steps, each with the shape of its step (-1: of several); loops are folded.
 
-    `shapes` has a number for each step, equal for steps that are alike; `sources` the text of each source line by its number. Of a loop's
-    turns that are alike the first one is shown, then a line with their count and the last one's changes.
+    `shapes` has a number for each step, equal for steps that are alike; `sources` the text of each source
+    line by its number. Of a loop's turns that are alike the first one is shown, then a line with the count of
+    the others and the last one's changes. A turn that an earlier loop has shown is not shown again, but
+    counted.
     """
     shown: set[tuple[int, ...]] = set()
     for start, period, times in _align_turns(repeats(shapes), shapes):

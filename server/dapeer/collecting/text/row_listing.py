@@ -286,11 +286,12 @@ class _ExpressionCompiler:
     def _compile_unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
-        It takes the row's index; the minus raises `TypeError` for what is no number. `node` is the syntax tree, nested `depth` levels deep;
-        its operand may be any part of a filter.
+        The returned function takes the row's index (from 0); for a minus it raises `TypeError` if the operand is no number. It also raises
+          what reading the operand raises. `node` is the syntax tree, nested `depth` levels deep; its operand may be any part of a filter.
 
         Raises:
-            ArgumentError: It is another operator, or the operand has what a filter has not.
+            ArgumentError: `node` has another operator, or its operand is nested too deeply or has what a filter
+                must not have.
         """
         part = self.compile_node(node.operand, depth + 1)
         if isinstance(node.op, ast.Not):
@@ -323,11 +324,13 @@ class _ExpressionCompiler:
     def _compile_arithmetic(self, node: ast.BinOp, depth: int) -> Reads:
         """Return a function that computes an arithmetic operation of two numbers in a row.
 
-        It takes the row's index, and raises `TypeError` if one is no number, and `ZeroDivisionError`. `node` is
-        the syntax tree, nested `depth` levels deep; its operator must be one of `_RECKONS`.
+        The returned function takes the row's index (from 0). It raises `TypeError` if an operand is no number, and `ArithmeticError`, such as
+          for a division by zero. `node` is the syntax tree, nested `depth` levels deep; its operator must be one of
+              `_RECKONS` (`+ - * / // %`),
+          which is not checked here.
 
         Raises:
-            ArgumentError: An operand is nested too deeply, or has what a filter has not.
+            ArgumentError: An operand is nested too deeply, or has what a filter must not have.
         """
         left, right = (
             self.compile_node(node.left, depth + 1),

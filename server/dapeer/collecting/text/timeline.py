@@ -43,10 +43,11 @@ EXPRESSION_CHARS = 80
 def page_of_rows(collection: Collection, project: Path) -> Json:
     """Return what a person's page shows of a point's rows, as JSON.
 
-    The keys are `title`, `plots` (for each column with two numbers or more its `name`, and what `_plot`
-    returns), `columns` (names), `rows` (the odd and the last ones, as lists of texts: `#` and the number of
-    the hit, then a text for each column) and `why` (for each of these rows, why it is odd; empty: it is
-    not). Paths are relative to `project`.
+    A point is a place that collects. The keys are `title`, `plots` (for each column with two numbers or more
+    its `name`, and what `_plot` returns), `columns` (names), `rows` (the first `ODD_ROWS` odd ones and the
+    last `LAST_ROWS`, in their order, as lists of texts: `#` and the number of the hit, then a text for each
+    column) and `why` (for each of these rows, why it is odd; empty: it is not). Rows of a point that records
+    calls never count as odd. A row that is not whole yet is left out. Paths are relative to `project`.
     """
     table, names = readable_rows(collection.point, collection.table, project)
     # A row that comes right now is not whole yet.
@@ -336,9 +337,13 @@ def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
 
 
 def _in_order(fresh: Sequence[Collection], project: Path, client: str) -> list[str]:
-    """Return a line on each point, and its new rows among those of the others, in the order of time.
+    """Return lines: a title for each point, then the new rows of all points in the order of time.
 
-    `fresh` are the collections with rows that are new for `client` (its key). A row's number is its place among all rows of these points.
+    A point is a place that collects. First comes a title for each point, then lines on what is true of all
+    its rows (short names, columns that do not change), then a line for each new row, indented by two spaces.
+    `fresh` are the collections with rows that are new for `client` (its key); no row is marked as told here.
+    Paths are relative to `project`. A row's number is its place, from 1, among all rows of these points, told
+    ones included.
     """
     told = {id(each): len(each.table) - len(each.unreported(client)) for each in fresh}
     every = _sorted(_entries(each, range(len(each.table)), project) for each in fresh)
@@ -375,8 +380,8 @@ def take_collected_news(
 ) -> CollectedNews:
     """Return what was collected since a client's last answer, and mark it as reported.
 
-    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in `until_lines`. Rows of a watch
-    that stops the program are not listed among the `lines`.
+    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in
+    `until_lines`. Rows of a watch that stops the program are not listed among the `lines`.
     """
     # The line that has stopped it is in what became of the run.
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]

@@ -66,10 +66,14 @@ RUST = patching.Row(
 
 @VALUES
 def teach_dap(patch: Any) -> None:
-    """Patch GDB's DAP so that it shows each value in one line, and the others where one is unreadable.
+    """Patch GDB's DAP so that each value is one line, and one unreadable value does not hide the others.
 
-    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `patch` is this patch's `patching.Row`: it calls this function when it is
-    applied, and its `undo` puts back what was replaced by it.
+    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: A method of GDB's cannot be replaced; `Row.apply` reports that as a failure.
+        ImportError: GDB has no such module; likewise.
     """
     varref: Any = importlib.import_module("gdb.dap.varref")
     base = varref.BaseReference
@@ -312,8 +316,9 @@ def log_text(expression: str) -> str:
 def teach_rust(event: Any) -> None:
     """Load Rust's own pretty-printers if a Rust program, not a library of it, has been loaded.
 
-    `event` is GDB's `NewObjFileEvent`. `rustc` is run to find them, and their folder is put on `sys.path`. Where they are missing or fail,
-    values are shown in GDB's own way.
+    `event` is GDB's `NewObjFileEvent`; nothing happens for any other file. `rustc` is run to find the
+    printers, for at most `SECONDS_FOR_RUSTC`, and their folder is put on `sys.path`. Where they are missing
+    or fail, values are shown in GDB's own way.
     """
     loaded = event.new_objfile
     if loaded.filename != loaded.progspace.filename:

@@ -106,8 +106,8 @@ NEWEST = patching.Row(
 def acknowledge_promptly(patch: Any) -> None:
     """Patch debugpy's adapter so that a stream sets `TCP_QUICKACK` before each line that it reads.
 
-    Nothing changes on systems without that option. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    Nothing changes on systems without that option. `patch` is this patch's `patching.Row`: it calls this function when
+    it is applied, and its `undo` puts back what was replaced by it.
     """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:
@@ -172,9 +172,9 @@ def launch_beneath(patch: Any) -> None:
 def report_no_ports(patch: Any) -> None:
     """Patch debugpy's adapter so that it no longer reports its ports, which it does for editors.
 
-    Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by then,
-    whose port is closed and still to be reported. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has
+    connected by then, whose port is closed and still to be reported. `patch` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @patch.replace(REPORTS)
@@ -215,8 +215,9 @@ def find_the_newest(patch: Any) -> None:
 def exit_on_failure(patch: Any) -> None:
     """Patch debugpy's adapter so that it prints an error and exits with code 1 where a request fails.
 
-    Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `patch` is this
-    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread
+    reads. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it.
     """
 
     @patch.replace(HANDLES)
@@ -349,9 +350,9 @@ def hold_until_failure(
 def try_again(patch: Any) -> None:
     """Patch debugpy's adapter so that it injects its code again, where nothing connects.
 
-    It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the output of both only
-    if the attach fails. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
-    replaced by it.
+    It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the
+    output of both only if the attach fails. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     servers: Any = importlib.import_module(SERVERS)
     injectors: list[Any] = []
@@ -446,8 +447,12 @@ def refuse_insecure_version() -> None:
 def main() -> None:
     """Run `python -m debugpy.adapter` in this process with those patches that fit.
 
-    Those that do not are reported on stderr. Warnings of Python are ignored in this process. It exits as the adapter does, or with a
-    message where `refuse_insecure_version` does.
+    Patches that do not fit are reported on stderr. Warnings of Python are ignored in this process. The call returns or exits as the
+      adapter does.
+
+    Raises:
+        SystemExit: The adapter exits, or a patch that secures debugpy is off in an untried version of it (a
+            message says so); then the adapter is not run.
     """
     # The program may want its warnings to be errors; what debugpy warns of in its adapter is none of them.
     warnings.simplefilter("ignore")

@@ -56,9 +56,13 @@ NO_TOKEN_SHOWN = patching.Row(
 def admit_only_us(patch: Any) -> None:
     """Patch debugpy so that its listening sockets close each connection of another user of the machine.
 
-    On the port of debug servers, a process in the POSIX session of the adapter or of a debugged program is admitted, too: the program may
-    have started it under another user. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
-    back what was replaced by it.
+    On the port of debug servers, a process in the POSIX session of the adapter or of a debugged program is
+    admitted, too: the program may have started it under another user. `patch` is this patch's `patching.Row`:
+    it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: debugpy's function cannot be replaced; `Row.apply` reports that as a failure.
+        ImportError: debugpy's adapter has no module `servers`; likewise.
     """
     programs: Callable[[], list[Any]] = importlib.import_module(
         "debugpy.adapter.servers"

@@ -461,8 +461,10 @@ async def opencode_tool_call(
 def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
     """Return the reply to a call of an OpenCode tool: its result with files, or the question that it asks.
 
-    `session` is the call's, as OpenCode sends it. A tool that has failed gives a failed reply. A result with files has content blocks and
-    no data.
+    `session` is the call's, as OpenCode sends it; only its `id` is used. `outcome` is what has become of the
+    call. For a question the data is that of `messages.outcome_data`. A result without files has the data
+    `state` (`done` or `failed`) and `output`; one with files has content blocks and no data. A tool that has
+    failed gives a failed reply.
 
     Raises:
         OpenCodeFailed: The tool still runs: it took too long.

@@ -275,9 +275,11 @@ class Commands:
         )
 
     async def _end(self, session: Session) -> None:
-        """End a launched program, and keep a sentence on that for the next command.
+        """End a launched program now, and keep a sentence on that for the next command.
 
-        An error is kept in such a sentence, too, and not raised. `take_news` returns the sentences.
+        It does not look how long the program has lived: the caller calls it after
+        `SECONDS_A_LAUNCHED_PROGRAM_LIVES` without a command. A `DapeerError` is kept in such a sentence, too, and
+        not raised. `take_news` returns the sentences.
         """
         hours = SECONDS_A_LAUNCHED_PROGRAM_LIVES / 3600
         try:

@@ -77,8 +77,9 @@ class LivePages:
     async def _page_line(self) -> str:
         """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON.
 
-        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The object is that of `_page_data`, with an empty `programs` if there is
-        none, and the line ends with a newline. It is made in a thread, which other tasks do not wait for.
+        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The object is that of `_page_data`, with an empty
+        `programs` if there is none, and the line ends with a newline. It is made in a thread, which other tasks do not wait
+        for.
 
         Raises:
             IndexError, RuntimeError: Rows came or went meanwhile: it is to be called again.
@@ -93,9 +94,11 @@ class LivePages:
     def _page_data(self, programs: list[Session]) -> str:
         """Return what a page shows of some programs, each given by its first session, as a line of JSON.
 
-        It has `programs`, a list of objects with `name`, `state`, `place`, `awaited` (places without rows) and `points` (the rows of the
-        last `SHOWN_POINTS` points that have some). Secrets are masked, unless they are to be shown. The line has its line end, and no
-        other. This runs in a thread.
+        It has `programs`, a list of objects with `name` (the session's number and name), `state` (the phase, such
+        as `stopped`), `place` (the top frame of the current or last stop as a text, empty if there was none),
+        `awaited` (texts for places that collect and have no row yet) and `points` (`page_of_rows` of the last
+        `SHOWN_POINTS` points, which are places that collect, that have rows). Secrets are masked, unless they are
+        to be shown. The line has its line end, and no other. Call it in a thread, since it takes a while.
         """
         data: Json = {
             "programs": [

@@ -121,6 +121,9 @@ class CollectingLogPoints:
         A point is a place that collects, named here by its `number`. True only at the first call for a point, and
         if it has log points in a file or at functions. False, with nothing recorded, where the adapter's log
         points cannot be removed while the program runs.
+
+        Raises:
+            KeyError: No point has this number; the number is recorded nevertheless.
         """
         if number in self._full_points or not self._collect_definition.removes:
             return False
@@ -421,6 +424,9 @@ class LineBreakpoints:
         breakpoints the message `OVER`, and a `REMOVED` event names the point `number`. A `DapeerError` is not
         raised, but ends the work: files and events behind it are left out, the log point may stay, and its
         further hits are counted.
+
+        Raises:
+            KeyError: No point has this number; function breakpoints may have been sent.
         """
         # Its further hits are counted if it stays, so no caller needs to know.
         with contextlib.suppress(DapeerError):
@@ -436,8 +442,9 @@ class LineBreakpoints:
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
         """Return why the program cannot collect at functions, and what to do instead; empty: it can.
 
-        That the functions exist is not checked. A program whose `collecting_way` is "tracer" can at any. `requested` counts by its key `calls`
-        only: calls that a function makes are recorded by a tracer alone. `adapter` is the adapter's name, with which the text begins.
+        That the functions exist is not checked. A program whose `collecting_way` is "tracer" can at any. `requested` counts
+        by its key `calls` only: calls that a function makes are recorded by a tracer alone. `adapter` is the adapter's
+        name, with which the text begins.
         """
         road, stops = self.collecting_way, self._supports("setFunctionBreakpoints")
         if road == "tracer":
@@ -563,8 +570,9 @@ class LineBreakpoints:
     def _point_specs(self) -> Iterable[dict[str, Any]]:
         """Yield the instruction for each point: a line or function at which to record values, or a watch.
 
-        Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and `line`,
-        or `function` and perhaps `life`. Those that are watched are as `watch` got them. A point that is not among the program's yet is added.
+        Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and
+        `file` and `line`, or `function` and perhaps `life`. Those that are watched are as `watch` got them. A point that is
+        not among the program's yet is added.
         """
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:

@@ -333,7 +333,11 @@ class Debugger:
 
     @contextlib.asynccontextmanager
     async def own_processes(self) -> AsyncGenerator[Processes]:
-        """Yield a set of processes that are killed at the exit of the block, or when dapeer is killed before."""
+        """Yield an empty set of processes; those added in the block are killed at its exit.
+
+        The caller adds processes by `add` or `claim`. If dapeer is killed before, they are killed, too. The exit waits for their end, for
+          `SECONDS_TO_BE_GONE` at most, also when it is cancelled.
+        """
         processes = Processes(self._reaper)
         try:
             yield processes
@@ -582,8 +586,8 @@ class Debugger:
     ) -> Broadcast:
         """Start calling `send` for those of `sessions` that have not ended; return the broadcast.
 
-        Its `wait_for_failures` waits for them, and returns which have not applied the change, and why. `change_name` is a noun phrase for the
-        change in those texts, such as "the breakpoints".
+        Its `wait_for_failures` waits for them, and returns which have not applied the change, and why. `change_name` is a
+        noun phrase for the change in those texts, such as "the breakpoints".
         """
         return Broadcast(self._tasks, change_name, [s for s in sessions if self._is_held(s)], send)
 

@@ -146,10 +146,11 @@ class OtherClient:
     async def wait_for_answer(self, command: str, arguments: Body) -> None:
         """Wait for the answer to the person's client's own request of this kind, if that is due.
 
-        `command` and `arguments` are those of a request that dapeer wants to send. It is due if the client has sent one for the same, or is
-        about to. The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or
-        `SECONDS_TO_ANSWER`: the caller looks there, and sends the request if the mirror lacks it. If the client has become silent, no more
-        requests of it are expected at this stop.
+        `command` and `arguments` are those of a request that dapeer wants to send. The client's request is due if
+        it has sent the same one, or is about to; otherwise this returns at once. Afterwards the mirror has the
+        answer, unless the stop is over, the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` (for
+        a request) or `SECONDS_TO_ANSWER` (for an answer): the caller looks there, and sends the request if the
+        mirror lacks it. If the client has become silent, no more requests of it are expected at this stop.
         """
         stop = self._mirror.stop
 

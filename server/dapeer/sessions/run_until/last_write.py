@@ -171,10 +171,12 @@ class WritesUpToStop(AtWatchpoint):
     async def _variables(self) -> Sequence[Mapping[str, str]]:
         """Request the variables of the innermost `MAX_READ_FRAMES` frames of user code in `stack`.
 
-        The result has a dict of texts by name for each frame, the innermost first, with the variables of its first scope that is not
-        expensive to read, which is mostly that of the locals. A frame without such a scope has no dict.
+        The result has a dict of texts by name for each frame, the innermost first, with the variables of its
+        first scope that is not expensive to read, which is mostly that of the locals. A frame without such a
+        scope has no dict. The result is empty if no frame of `stack` is the user's code.
 
         Raises:
+            NotStopped: The program runs.
             DapeerError: A request failed.
         """
         found: list[Mapping[str, str]] = []
@@ -193,11 +195,13 @@ def require_rerunnable(
 ) -> DirectSession:
     """Return the first session of a program, once it is sure that it can be run again up to its stop.
 
-    That is `session` itself. `watchpoints` is how the adapter's definition sets watchpoints: by a command (`set`), or by data breakpoints with
-    the command `writer`. `collect` says whether the program itself can remember who writes (`describe`).
+    That is `session` itself. `watchpoints` is how the adapter's definition sets watchpoints: by a command (`set`), or
+    by data breakpoints with the command `writer`. `collect` says whether the program itself can remember who writes
+    (`describe`).
 
     Raises:
-        ArgumentError: `session` is not the program's first one, is of a Neovim, or was attached; or the program runs in a terminal.
+        ArgumentError: `session` is not the program's first one, is of a Neovim, or was attached; or the program
+            runs in a terminal.
         Unsupported: The definition has none of these, so the adapter watches no memory by its address.
     """
     first = session.program.first
@@ -489,14 +493,15 @@ async def _record_writes(
 ) -> WritesUpToStop:
     """Run a program from its entry to the stop `wanted` for the `times`-th time, and return that run.
 
-    `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression by address, becomes a row of
-    the program, for the client with the key `client`. Reaching the entry and the run from there may take `seconds` each. `reached` of
-    the result says whether the run has come to the wanted stop; the program is not ended here. `watchpoints` is how the definition sets
+    `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression
+    by address, becomes a row of the program, for the client with the key `client`. Reaching the entry and the
+    run from there may take `seconds` each. `reached` of the result says whether the run has come to the
+    wanted stop; the program is not ended here. `watchpoints` is how the adapter's definition sets
     watchpoints.
 
     Raises:
         Unsupported: The place cannot be watched yet.
-        NotStopped: The program has not stopped at its entry within `seconds`.
+        NotStopped: The program has ended, or has not stopped at its entry within `seconds`.
         DapeerError: The adapter rejects a request, or does not answer.
     """
     await second.program.next_stop(second, 0, seconds)

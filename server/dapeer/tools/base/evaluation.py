@@ -230,10 +230,12 @@ class EvaluationResult:
         return {"expression": self.expression, "result": fitted(self.value, limit), **known}
 
     def text(self, limit: int) -> str:
-        """Return the value, cut to `limit` characters, with its type and `variables_reference` in brackets.
+        """Return the value, cut to about `limit` characters, with its type and reference in brackets.
 
-        The type is given if the value does not show it, the reference if the value has more than is shown. `(no value)` stands for an
-        empty value. What the evaluation has made of the stop follows in parentheses, if anything. `error` is not in the text.
+        The type is given if the value does not show it, the `variables_reference` if the value has more than is shown. `(no value)` stands for
+          an empty value without these, as of an evaluation that failed: `error` is not in the text. What the
+              evaluation has made of the stop
+          (`consequence`) follows in parentheses, if anything.
         """
         shown = fitted(self.value, limit)
         named = type_if_not_obvious(self.type, shown)

@@ -96,11 +96,13 @@ def check_condition(condition: str, *, python: bool) -> None:
 def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
     """Raise an error if no adapter understands a hit condition.
 
-    The patterns are `hit_conditions` of the adapters' definitions. None as condition, no adapters, or an adapter without a definition or
-    pattern: everything is accepted. `hits` is the hit condition; `adapters` are the definitions of those that may get it.
+    `hits` is the hit condition, matched without space around it; `adapters` are the definitions of the
+    adapters that may get it. An adapter understands what its definition's pattern `hit_conditions` matches as
+    a whole. Everything is accepted without a condition (None or an empty text), without adapters, and where
+    one of the adapters has no definition (None) or no pattern.
 
     Raises:
-        ArgumentError: None of the adapters understands it.
+        ArgumentError: None of the adapters understands the condition.
     """
     forms = [each.quirks.hit_conditions if each is not None else "" for each in adapters]
     if hits and forms and all(form and not re.fullmatch(form, hits.strip()) for form in forms):

@@ -220,16 +220,20 @@ def split_page_arguments(arguments: Json, properties: Json) -> tuple[dict[str, A
 def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
     """Return a reply with at most `MAX_ANSWER_CHARS` of text, or the page of it that the caller asks for.
 
-    A greater `reply.room`, the characters of one value that the caller has asked for, raises that limit and the one of a line.
-    A reply that is short enough, and of which no page is asked for, is returned unchanged. Otherwise long lines are cut; the notes (lines
-    in parentheses) at the end of the text are kept below each page; a note counts the lines that are left; and lists in the reply's data
-    are cut to as many elements as lines are shown.
+    A greater `reply.max_value_chars`, the characters of one value that the caller has asked for, raises that
+    limit and the one of a line. A reply that is short enough, and of which no page is asked for, is returned
+    unchanged. Otherwise long lines are cut; the notes (lines in parentheses) at the end of the text are kept
+    below each page, if they fit; a note counts the lines that are left; and lists in the reply's data are cut
+    to as many elements as lines are shown, from the page's start on. The text is `No more lines.` if the page
+    begins behind the end, and there are no notes to keep.
 
     Args:
-        reply: The whole answer of the tool.
+        reply: The whole answer of the tool; it is not changed.
         page: The lines that the caller asks for.
-        repeats: Whether the same call can be made for the next page, since the tool changes nothing: the note then gives its `start`.
-        folds: Whether rows of lines that differ in numbers only are folded into one; not done where the caller asks for a page.
+        repeats: Whether the same call can be made for the next page, since the tool changes nothing: the note
+            then gives its `start`.
+        folds: Whether rows of lines that differ in numbers only are folded into one; not done where the
+            caller asks for a page.
     """
     room = max(MAX_ANSWER_CHARS, reply.max_value_chars + MAX_NOTE_CHARS) - MAX_NOTE_CHARS
     if len(reply.text) <= room and not page.is_asked:
@@ -611,8 +615,8 @@ def tool(
     """Return a decorator that makes a `Tool` of a function whose first parameter is the `Call`.
 
     This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. The function's
-    name and parameters are the tool's, and the first paragraph of its docstring is the tool's description, which models read; a parameter
-    that is a dataclass stands for its fields.
+    name and parameters are the tool's, and the first paragraph of its docstring is the tool's description, which models
+    read; a parameter that is a dataclass stands for its fields.
 
     Args:
         title: A short name for people.
@@ -623,11 +627,14 @@ def tool(
         idempotent: A second call with the same arguments changes nothing more; every read-only tool counts as this, too.
         resumes: It resumes the program, and waits for the next stop.
         is_lean: It belongs to the few tools with which an agent of its own finds a bug.
-        output: The TypedDict of its data; None: unspecified. Only tools that list things have one, as several clients compile a schema
+        output: The TypedDict of its data; None: unspecified. Only tools that list things have one, as several
+            clients compile a schema
             anew for every result.
-        needs: Requests, or options of requests; the tool is listed while a living adapter supports one of them. None: it is always listed.
+        needs: Requests, or options of requests; the tool is listed while a living adapter supports one of them.
+            None: it is always listed.
         starts: It starts programs, which have timeouts of their own: the call has no deadline.
-        group_state: For a tool that takes `group` beside `session_id`: which members of a group it runs for, `stopped`, `running` or `living`;
+        group_state: For a tool that takes `group` beside `session_id`: which members of a group it runs for,
+            `stopped`, `running` or `living`;
             empty: it takes no group.
         explain: Returns what a person is shown of a call beside its arguments; None: nothing.
     """

@@ -283,12 +283,15 @@ class TriggerArguments:
     def begin(self, call: Call, session: Session, usual: ReadyCondition | None = None) -> None:
         """Begin to send the triggers to the program of a session once it is ready; return at once.
 
-        Triggers are HTTP requests, commands, typed input and expressions, from the argument `then`. The program is ready as the argument
-        `ready` says, else as `usual` says, which is the rule of its start. Without triggers nothing happens.
+        Triggers are HTTP requests, commands, typed input and expressions, from the argument `then`; commands run
+        in the folder of the session's program, or else of the project. The program is ready as the argument
+        `ready` says, else as `usual` says, which is the rule of its start. The triggers are sent in order, by a
+        task that ends with the program; one that fails is kept, not raised, and the others are not sent then.
+        Without triggers nothing happens.
 
         Raises:
             ArgumentError: The arguments are not valid.
-            Unsupported: Something is to be typed, and the program does not run in a terminal.
+            Unsupported: Something is to be typed, and the program, which goes on, does not run in a terminal.
         """
         triggers = self.triggers
         if not triggers:

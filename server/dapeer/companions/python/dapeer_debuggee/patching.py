@@ -207,10 +207,10 @@ class StockCall:
 def guarded(patch: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
     """Return a replacement of `stock` that calls `ours`, and where that fails gives what `stock` gives.
 
-    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `IntendedError` carries, and
-    what a signal handler of the program raises. Any other exception makes the `patch` fail: then the result of `stock` is used, which is
-    called if `ours` has not. Once the row is off, only `stock` is called. With `again`, `stock` changes nothing, so it is called once more
-    where `ours` has had it raise.
+    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what
+    `IntendedError` carries, and what a signal handler of the program raises. Any other exception makes the `patch`
+    fail: then the result of `stock` is used, which is called if `ours` has not. Once the row is off, only `stock` is
+    called. With `again`, `stock` changes nothing, so it is called once more where `ours` has had it raise.
     """
 
     @functools.wraps(stock)
@@ -503,9 +503,12 @@ class Row:
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
 
-        Where `ours` raises, the row fails, which is reported, and `instead` gets the same arguments. Two kinds of
-        exceptions leave the returned function in place of that: the `error` that a `IntendedError` of `ours` carries, and
-        what a signal handler of the program raises.
+        Where `ours` raises an `Exception`, the row (a patch that can be off) fails, which is reported, and `instead` gets the same arguments. A
+          `RecursionError` or `MemoryError` does not switch the row off. These leave the returned function in place of
+              that: the `error` that an
+          `IntendedError` of `ours` carries, what a signal handler of the program raises, and exceptions that are no
+              `Exception`, such as
+          `SystemExit`. What `instead` raises leaves, too.
         """
 
         @functools.wraps(ours)

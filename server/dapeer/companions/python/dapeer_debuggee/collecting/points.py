@@ -198,8 +198,8 @@ def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[st
 def changed_elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
     """Return name, empty text and value now of each element of a list or dictionary that has changed.
 
-    `name` is that of the variable, `value` the list or dictionary. `was` and `are` are its `calls.content_token` before and now, whose limit holds
-    here; elements that are gone are not told. Elements are compared by place.
+    `name` is that of the variable, `value` the list or dictionary. `was` and `are` are its `calls.content_token` before
+    and now, whose limit holds here; elements that are gone are not told. Elements are compared by place.
     """
     keyed: Any = value.items() if hasattr(value, "items") else enumerate(value)
     differ = [one != other for one, other in itertools.zip_longest(was[1], are[1])]
@@ -451,8 +451,11 @@ class BoundPoints:
     def _add_line_recorders(self, made: CodePlan, frame: Any) -> list[Any]:
         """Add recorders for the lines of a frame's code that have a point to the plan `made`.
 
-        Points that have ended are left out; several on one line are recorded one after the other. Return the points with an expectation
-        (`expect`), for which no recorder is added.
+        A point is a place that collects; a recorder writes what it collects. `made.lines` is changed in place: each line's recorder is put
+          behind one that is there. Points that have ended are left out. Return the points on these lines with an
+              expectation (`expect`), for
+          which no recorder is added; empty: there are none. `frame` is any frame of the code, by whose names
+              expressions are read.
         """
         code = frame.f_code
         found = (

@@ -384,10 +384,12 @@ class TracingHooks:
         self.skipped.clear()
 
     def _wrap_all(self) -> str:
-        """Replace the trace functions of pydevd in all threads by ours around them, now and in the future.
+        """Replace pydevd's trace functions in all threads, now and in future, by dapeer's around them.
 
-        Return as text what is not reached, such as threads that ran before; empty: all is. A program that ran without tracing is traced
-        from now on.
+        dapeer's trace functions collect, and call pydevd's. Return as text what is not reached, such as threads that ran before; empty: all
+          threads are. A program that ran without tracing is traced from now on. If the calling thread has another
+              trace function, that one is
+          wrapped.
         """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         if untraced is not None:

@@ -90,7 +90,9 @@ def remove_leftovers() -> None:
 def restore_process_functions() -> None:
     """Put back the functions that start processes, which pydevd has replaced.
 
-    The originals are removed, too, unless something in the program still refers to one of pydevd's, which calls them.
+    A function that is not pydevd's any more, since the program has replaced it in turn, is left as it is. The
+    originals that pydevd keeps beside them are removed, too, unless something in the program still refers to
+    one of pydevd's, which calls them.
     """
     for module, name, stock in [*originals()]:
         theirs = getattr(module, name, None)

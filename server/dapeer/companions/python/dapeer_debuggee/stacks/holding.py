@@ -198,8 +198,11 @@ class LockFlow:
     ) -> frozenset[tuple[str, int]]:
         """Return the state behind the instruction with the index `number`, if it neither jumps nor raises.
 
-        A state is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`; `state` is the one before
-        it. A `release`, or a change of the names in a lock's expression, removes what was taken by that.
+        A state is a set of pairs: how a lock is taken, and the index in `takings` of the instruction that takes
+        it. How is `held` (surely taken), `maybe` (by a call with arguments, such as a limit, whose result is not
+        yet tested) or `pending` (by a call that is not yet awaited to its end). `state` is the one before the
+        instruction; it is not changed. A `release`, or a change of the names in a lock's expression, removes what
+        was taken by that expression.
         """
         step, stack = self.steps[number], self.stacks[number]
         made = symbols.ast_call(step, stack) if step.opname.startswith("CALL") else None

@@ -174,9 +174,10 @@ def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
 def conditions_hold(breakpoint_: Any, frame: Any) -> bool:
     """Return whether the condition of a breakpoint is true in a frame, and then its hit condition.
 
-    Both run code of the program; one that is missing is true. A hit is counted on pydevd's breakpoint only where the condition is true, as
-    DAP says. One that raises counts as false, and is reported as a failure. `breakpoint_` is pydevd's `LineBreakpoint` or
-    `FunctionBreakpoint`.
+    Both run code of the program; one that is missing is true. A hit is counted on pydevd's breakpoint only
+    where the condition is true and there is a hit condition, an expression in which `@HIT@` stands for the
+    count. One that raises an `Exception` counts as false, and is reported as a failure. `breakpoint_` is
+    pydevd's `LineBreakpoint` or `FunctionBreakpoint`.
     """
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:

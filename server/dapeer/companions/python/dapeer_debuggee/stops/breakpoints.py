@@ -209,8 +209,12 @@ FUNCTIONS = patching.Row(
 def know_functions_by_name(patch: Any) -> None:
     """Patch pydevd so that the collector of dapeer stops at breakpoints of functions.
 
-    It gets them all (`Collector.stop_at`), and pydevd none. pydevd itself compares the last part of a name, and passes by code without a
-    file. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The collector gets all these breakpoints (`Collector.stop_at`), and pydevd none. pydevd itself compares
+    the last part of a name, and passes by code without a file. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: pydevd's function cannot be replaced; `Row.apply` reports that as a failure.
     """
 
     @patch.replace(SET_FUNCTIONS)
@@ -294,8 +298,8 @@ def is_in_archive(path: str) -> bool:
 def trace_what_waits(patch: Any) -> None:
     """Patch pydevd so that new breakpoints bind in generators and coroutines that wait.
 
-    Nothing changes before Python 3.12. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
-    back what was replaced by it.
+    Nothing changes before Python 3.12. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     if sys.version_info < (3, 12):
         return
@@ -630,8 +634,8 @@ TEMPLATES = patching.Row(
 def know_templates(patch: Any) -> None:
     """Patch pydevd so that a breakpoint in a template of Jinja is one of its plugin.
 
-    The user need not set the option `jinja` for that. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
-    its `undo` puts back what was replaced by it.
+    The user need not set the option `jinja` for that. `patch` is this patch's `patching.Row`: it calls this function
+    when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @patch.replace(ADD)

@@ -45,8 +45,12 @@ if TYPE_CHECKING:
 def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a reference, view, cell, mock, future or XML element; None for all other values.
 
-    A reference is a weak one, a view one of a dictionary (also a `mappingproxy`), a cell that of a closure; a task is a future. `kind` is
-    the type of `value`; `max_chars` is about how many characters it may have; `show(VALUE, ROOM)` makes the text of a value inside of it.
+    A reference is a weak one, a view one of a dictionary (also a `mappingproxy`), a cell that of a closure; a
+    task is a future. Of a dictionary's keys, values or items that are more than `MAX_LISTED_ITEMS`, only the
+    number is told.
+
+    `kind` is the type of `value`; `max_chars` is about how many characters the text may have; `show(VALUE,
+    ROOM)` makes the text of a value inside of `value`, in about ROOM characters.
     """
     text = reference_text(value, kind)
     if text is not None:
@@ -258,10 +262,12 @@ def is_small(value: Any) -> bool:
 
 
 def is_known_part(part: Any) -> bool:
-    """Return whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
+    """Return whether a part of an SQLAlchemy expression compiles to SQL without code of the program.
 
-    SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that fails, and the program
-    fails with it later on.
+    False: it or its type has a class with a compiler or hook that is not SQLAlchemy's (`compiles_without_code`), or its mapped class is
+      not configured yet. SQLAlchemy configures mapped classes when it first compiles one; if a related class is
+          not defined yet, that fails,
+      and the program fails with it later on. `part` may be any object.
     """
     mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
     if mapper is not None and not mapper.configured:
@@ -562,8 +568,8 @@ def foreign_columns(table: Any) -> dict[int, str]:
 def describe_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
 
-    Rows are left out where `max_chars`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column has objects. `kind` is the
-    type of `value`; `show` makes the text of a row, which is a tuple.
+    Rows are left out where `max_chars`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column
+    has objects. `kind` is the type of `value`; `show` makes the text of a row, which is a tuple.
     """
     name = objects.name_of(kind)
     if name not in FRAMES:
