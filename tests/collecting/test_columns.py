@@ -1,6 +1,7 @@
 """Columns of numbers are told as the same numbers are that came as texts."""
 
 from array import array
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from dapeer.collecting.rows.table import NumberColumn, Table
 from dapeer.collecting.text.column_lines import lines_on_columns, odd_row_lines, shown_columns
+from dapeer.collecting.text.columns import value_kinds
 
 FEW = st.integers(-2, 2)
 WHOLE = st.one_of(
@@ -76,3 +78,8 @@ def test_a_number_that_mostly_stays_has_no_trend() -> None:
     table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
     assert "mostly" not in "\n".join(lines_on_columns(shown_columns(table, ["out"]), few=False))
+
+
+def test_a_text_with_a_line_end_changes_the_kind_of_no_other() -> None:
+    values = ["'a\nb'", "'9'", "'ab'"]
+    assert value_kinds(values, Counter(values)) == ["text", "text like '9'", "text like 'a'"]

@@ -101,7 +101,9 @@ def with_class(file: str, name: str) -> str:
 def _classes_with(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> Iterator[str]:
     """Yield the name of each class that defines a method; an empty text stands for the module itself.
 
-    The names of nested classes are joined by `::`; `within` is the name of the class that `tree` is, empty for a module.
+    The names of nested classes are joined by `::`; `within` is the name of the class that `tree` is, empty for
+    a module. Only what stands directly in a module or class counts, not what is inherited or below an `if`. A
+    class that defines the method twice comes twice.
     """
     for each in tree.body:
         match each:
@@ -255,11 +257,13 @@ async def _launch(
 def _values(recognised: RecognisedRunner, file: Path | None, inputs: Json) -> dict[str, object]:
     """Return the values of the placeholders in a runner's commands by name, without those that have none.
 
-    `file` is the file of the tests, which is read, or None for all tests; `inputs` are the caller's. The runner's own program is looked
-    for.
+    `file` is the file or folder of the tests, or None for all tests; a file is read if the runner's definition
+    looks for values in it. Of `inputs`, the caller's, only `args` is taken. The runner's own program is looked
+    for in the project and on PATH.
 
     Raises:
         ArgumentError: The runner is not installed.
+        OSError: The file cannot be read.
     """
     values: dict[str, object] = {
         "root": str(recognised.root),
@@ -405,13 +409,11 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
-    Files of the folder are read, which blocks. `definitions` are all adapters. `inputs` are the caller's, by name, and are not changed; they
-      must have no `type`, which is not looked at. They come back as they are for a folder that is a program, or
-          is no library and has no
-      tests. Else a copy is returned with `remark`, a text on this. If the first file of tests is a Python file,
-          `module` (`pytest`) and
-      `args` (the folder before the caller's) take the place of `program`; for another runner, `program` becomes
-          `FOLDER::`.
+    Files of the folder are read, which blocks. `definitions` are all adapters. `inputs` are the caller's, by
+    name, and are not changed; they must have no `type`, which is not looked at. They come back as they are
+    for a folder that is a program, or is no library and has no tests. Else a copy is returned with `remark`,
+    a text on this. If the first file of tests is a Python file, `module` (`pytest`) and `args` (the folder
+    before the caller's) take the place of `program`; for another runner, `program` becomes `FOLDER::`.
 
     Raises:
         ArgumentError: The runner takes files only, or the folder is a library without tests.

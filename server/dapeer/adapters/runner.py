@@ -420,11 +420,13 @@ def value_at(value: object, key: str) -> object:
 def _value_at_step(value: object, step: str) -> object:
     """Return the value at one step of a dotted key; None if there is none.
 
-    In an object, `step` is a key. In a list it is an index, `N:` for the elements from number N on, or `KEY=TEXT` for the first element
-    that has this text at the key. Any other `value` has no steps.
+    In an object, `step` is a key. In a list it is an index (from 0, or negative from the end), `N:` for the
+    list of elements from number N on, or `KEY=TEXT` for the first element that has this text at the key. Any
+    other `value` has no steps: the result is None.
 
     Raises:
-        ValueError: `value` is a list, and `step` has none of these forms.
+        ValueError: `value` is a list, and `step` has none of these forms; or for `KEY=TEXT` an element is a
+            list, and `KEY` has none of them.
     """
     if is_object(value):
         return value.get(step)
@@ -537,10 +539,13 @@ class RecognisedRunner:
 def recognise(runners: Sequence[Runner], file: Path) -> RecognisedRunner:
     """Return the runner of a file, or of a folder, with tests, and the project that it is in.
 
-    The file's content decides; else the nearest folder above it with a sign of a runner; else a runner that needs none. Files are read.
+    The first of `runners` decides for which the content of `file` speaks; else the nearest folder above `file`
+    with a file that is a sign of a runner; else the first runner that needs no sign. The project's folder
+    (`root`) is the one with the sign; without a sign it is the folder of `file`, and `marker` is `file`. Files
+    are read; nothing is run.
 
     Raises:
-        AdapterUnknown: No runner is known for it.
+        AdapterUnknown: None of these runners fits.
     """
     able = [runner for runner in runners if _accepts_file(runner, file)]
     own = next((each for each in able if each.holds and holds(file, each.holds)), None)

@@ -611,9 +611,10 @@ _BESIDE: Final = {"value": "name", "val": "key", "1": "0"}
 def redacted(text: str, placeholders: dict[str, str] | None = None) -> str:
     """Return a text with its secrets replaced by placeholders such as `<redacted: password>`.
 
-    If `placeholders` is given, each secret is added to it as a key, with its placeholder as the value, so that the caller can mask it elsewhere.
-    Of secrets that overlap, the one that begins first counts. Escape sequences of a terminal do not hide a secret. Without secrets `text`
-    itself is returned.
+    If `placeholders` is given, each secret that is replaced is added to it as a key, with its placeholder as
+    the value, so that the caller can mask it elsewhere. Secrets that overlap are replaced together, by the
+    placeholder of the one that begins first, and only that one is added. Escape sequences of a terminal do not
+    hide a secret. Without secrets `text` itself is returned.
 
     >>> redacted("DB_PASSWORD=hunter2 and token = tokens[3]")
     'DB_PASSWORD=<redacted: password> and token = tokens[3]'

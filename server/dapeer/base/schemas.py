@@ -252,9 +252,9 @@ def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
 def _without_filled_inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
     """Return a value without what is only filled in within it, and the texts on what may have been meant.
 
-    Only objects whose `schema` (a JSON Schema) has `properties`, and lists whose `schema` has `items`, are changed, as copies and at any
-      depth; any other value comes back as it is, with an empty tuple. The texts are those of `StrippedArguments.zeros`, such as
-      `follow_children=false`.
+    Only objects whose `schema` (a JSON Schema) has `properties`, and lists whose `schema` has `items`, are
+    changed, as copies and at any depth; any other value comes back as it is, with an empty tuple. The texts
+    are those of `StrippedArguments.zeros`, such as `follow_children=false`.
     """
     known = as_object(schema)
     if is_object(value) and "properties" in known:
@@ -398,9 +398,9 @@ def _missing_references(resource: Any, resolver: Any) -> Iterator[str]:
 def _sentence(error: Any) -> str:
     """Return a sentence for jsonschema's `ValidationError`: which argument, and what is expected of it.
 
-    The argument is named by its path (`breakpoints.0.line`), and the given value is quoted, unless an argument is missing or unknown; both
-      are shortened. Of several missing or unknown arguments the first is named. For an unknown one the sentence adds a similar name, or all
-      names.
+    The argument is named by its path (`breakpoints.0.line`), and the given value is quoted, unless an
+    argument is missing or unknown; both are shortened. Of several missing or unknown arguments the first is
+    named. For an unknown one the sentence adds a similar name, or all names.
     """
     path = [str(part) for part in error.absolute_path]
     where = f"Argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`" if path else "The arguments"

@@ -175,8 +175,9 @@ def _gettable(definition: Definition) -> bool:
 def _install_adapter(definition: Definition) -> bool:
     """Install one adapter, print how that went, and return whether it is ready.
 
-    Nothing is installed if it comes with dapeer or the system. If installing fails, that is printed, and what was there before is there
-    again.
+    Nothing is installed if the adapter comes with dapeer or the system; in the latter case it may not be ready.
+    Else its packages are downloaded, which blocks, and its folder is filled anew, also if it was ready. If
+    installing fails, that is printed, what was there before is there again, and the result is False.
     """
     name, found = definition.id, detect(definition)
     way = way_to_get(definition) if found.ready else found.install_way
@@ -294,11 +295,13 @@ def _by_npm(folder: Path, packages: Sequence[str]) -> str:
 def _install_from_npm(folder: Path, way: Install, aside: Path) -> str:
     """Download packages of npm, and move their folder `way.take` to `folder`; return how it was verified.
 
-    `way.packages` are the packages; `folder` must not exist yet. `aside` is a folder for temporary files.
+    `way.packages` are the packages; the folders of several are merged. Their scripts are not run. `folder` must
+    not exist yet, but the folder around it must. `aside` is a folder for temporary files, which stay there for
+    the caller to remove. It blocks.
 
     Raises:
         InstallFailed: npm is missing or fails, or a package has no such folder.
-        TarError: A downloaded archive cannot be read, or holds something that is rejected.
+        TarError, EOFError, zlib.error: A downloaded archive is damaged, or holds something that is rejected.
         OSError: A file cannot be written, or the folder cannot be moved.
     """
     for package in way.packages:

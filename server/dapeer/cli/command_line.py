@@ -96,14 +96,18 @@ def run(
 ) -> int:
     """Run one command of the command line, and return its exit code.
 
-    It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log. Without words a short help is
-    printed. An error is printed to stderr, with the code `WRONG_USE`; after Ctrl-C the code is `INTERRUPTED`. Wrong arguments, help and the
-    version raise `SystemExit`, as argparse does.
+    It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log.
+    Without words a short help is printed, with the code 0. An error of dapeer or of the operating system is
+    printed to stderr, with the code `WRONG_USE`; after Ctrl-C the code is `INTERRUPTED`.
 
     Args:
         argv: The words of the command line, without the program's name.
         front: The front that already answers the client of `dapeer stdio`, if there is one.
-        neovim_socket: The socket at which Neovims announce themselves to it.
+        neovim_socket: The socket at which Neovims announce themselves to the server, if it is open already.
+
+    Raises:
+        SystemExit: The arguments are wrong, or ask for help or the version, as argparse does it.
+        ExceptionGroup: It holds several errors, or one that is neither dapeer's nor the operating system's.
     """
     open_standard_streams()
     # First of all, so that no child process inherits them.

@@ -84,10 +84,11 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
     """Connect to a running server that fits the working directory and `nvim`, and return the connection.
 
-    `nvim` is the address of a Neovim, for the server that is attached to it, or `any`, `auto` or `none`, as `connect_to_server` explains.
-      It may wait for each server that greets late, and removes the announcements of servers that have ended. None: there is no such server,
-      or options were given that a running server cannot follow; then the connection is closed, and a sentence on stderr names the options.
-      Closing what is returned is left to the caller.
+    `nvim` is the address of a Neovim, for the server that is attached to it, or `any`, `auto` or `none`, as
+    `connect_to_server` explains. It may wait for each server that greets late, and removes the announcements
+    of servers that have ended. None: there is no such server, or options were given that a running server
+    cannot follow; then the connection is closed, and a sentence on stderr names the options. Closing what is
+    returned is left to the caller.
     """
     from dapeer.mcp.rendezvous import reaching
 
@@ -216,13 +217,15 @@ def demo(arguments: argparse.Namespace) -> int:
 def doctor(arguments: argparse.Namespace) -> int:
     """Print the patches, a trial of one adapter, or a report on this installation; return the exit code.
 
-    The options choose: `--patches` prints all that dapeer changes in other software, else the name of an adapter
-    prints how it debugs a small program; without both it is the report on the installation, adapters and
-    assistants. `--json` prints the trial or the report as JSON. Adapters and other programs are started. The code
-    is 0, or `NOTHING_READY` if the adapter, or for the report every adapter, has failed.
+    The options choose: `--patches` prints all that dapeer changes in other software, else the name of an
+    adapter prints how it debugs a small program; without both it is the report on the installation, adapters
+    and assistants. `--json` prints the trial or the report as JSON, and changes nothing for the patches.
+    Adapters and other programs are started. The code is `NOTHING_READY` if the adapter is missing, has failed,
+    or was too slow, or for the report if no adapter is ready; else 0.
 
     Raises:
         AdapterUnknown: There is no adapter of the name that is given.
+        DefinitionError: The definition of an adapter is wrong.
     """
     from dapeer.cli import doctor
 

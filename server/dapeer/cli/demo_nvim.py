@@ -493,10 +493,12 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
 async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> None:
     """Have the assistant find the bug while the person types elsewhere, and print the transcript of it.
 
-    `cost` is the text of what the assistant has evaluated before. Afterwards the program has ended.
+    `client` calls the tools of the server, as the assistant does; `seat` is the keyboard and screen of the
+    person's Neovim, and `somebody` the person there. `cost` is the text of what the assistant has evaluated
+    before. The program must be stopped where the story begins; afterwards it has ended.
 
     Raises:
-        UnexpectedBehaviour: The program does not behave as the story says.
+        UnexpectedBehaviour: The program, Neovim or a tool does not behave as the story says.
     """
     say(
         "`cost` takes the discount off already. What happens to the total? The person writes a note in another "

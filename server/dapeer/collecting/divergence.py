@@ -138,9 +138,12 @@ def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
 
 
 def _trace_edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDifference]:
-    """Yield the gaps of the fewest edits from `a` to `b`; all differences are kept, so both must be short.
+    """Yield the gaps between alike rows of `a` and `b`, as the fewest edits leave them, in order.
 
-    `i` and `j` are added to the indices of rows in `a` and in `b`.
+    `a` and `b` have a number for each row, the same number for rows that are alike. An edit adds, removes or
+    replaces a row. Both sequences must be short, as two integers of `len(a)` bits are kept in memory for each
+    row of `b`. `i` and `j` are added to the indices of rows in `a` and in `b`. Nothing is yielded if all rows
+    are alike.
     """
     columns = list(_distance_changes(a, b))
     alike: list[tuple[int, int]] = [(len(a), len(b))]
@@ -307,7 +310,11 @@ class RunRows:
         return part.process, part.table.threads[index], part.table.tasks[index]
 
     def lanes(self) -> dict[Lane, Sequence[int]]:
-        """Return the indices of the rows of each process, thread and task, in the order of collection."""
+        """Return the indices of the rows of each process, thread and task, in the order of collection.
+
+        The keys of the dict are tuples of the process's number in the run, the thread and the task, in the order of
+        their first rows. The values are indices in this run, from 0. The dict is empty if there are no rows.
+        """
         if len({each for part in self.parts for each in set(part.lanes())}) == 1:
             return {self.lane(0): range(len(self))}
         found: dict[Lane, list[int]] = {}
@@ -383,11 +390,12 @@ def number_rows(
 ) -> tuple[list[int], list[int], int]:
     """Return each row of a, and each row of b, as a number, and how many places there are.
 
-    A row is what was collected at one hit, a place is a pair of points (places that collect) that both runs have, numbered from 0. Rows
-      of one place that are equal, but for the columns `left_out`, have the same number; its remainder by the count of places is the number
-      of the place. The keys of `left_out` are pairs of a place's number and a column's index, as `constant_differences` gives them; the
-      values are not used. The lists are in the order of collection. The count is one more than the highest number of a place with rows; it
-      is 1 if there are no rows at all.
+    A row is what was collected at one hit, a place is a pair of points (places that collect) that both runs
+    have, numbered from 0. Rows of one place that are equal, but for the columns `left_out`, have the same
+    number; its remainder by the count of places is the number of the place. The keys of `left_out` are pairs
+    of a place's number and a column's index, as `constant_differences` gives them; the values are not used.
+    The lists are in the order of collection. The count is one more than the highest number of a place with
+    rows; it is 1 if there are no rows at all.
     """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}

@@ -118,9 +118,11 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
 
 
 def ensure_line_point(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
-    """Return the point of a breakpoint that collects in the file `path`.
+    """Return the point, a place that collects, of a breakpoint that collects in the file `path`.
 
-    It is made in `collected` if it is new. Of `requested` its `line`, `column`, `collect`, `expect`, `collectedBy` and `maxHits` count.
+    If `collected` has no point with the same properties, one is added there, with the next number. The
+    properties are `path`, and of `requested` its `line`, `column`, `collect`, `expect`, `collectedBy` and
+    `maxHits`.
     """
     line, column = spot_of(requested)
     return collected.ensure_point(

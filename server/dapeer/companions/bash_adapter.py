@@ -56,8 +56,8 @@ def run_within(folder: str, command: str) -> None:
 def set_temporary_folder(folder: str) -> None:
     """Set `tempfile.tempdir` to `folder` in this process, by a new patch that is registered and applied.
 
-    The patch is a `patching.Row`, named `bash-temporary-files`. Nothing is raised: if the user has switched the row off, or Python lacks
-      what it needs, the folder is not set; the latter is reported.
+    The patch is a `patching.Row`, named `bash-temporary-files`. Nothing is raised: if the user has switched
+    the row off, or Python lacks what it needs, the folder is not set; the latter is reported.
     """
     made = patching.Row(
         "bash-temporary-files",

@@ -67,9 +67,10 @@ class Channel:
     async def run(self) -> None:
         """Receive and dispatch the adapter's messages until the connection ends; then fail waiting requests.
 
-        It returns also when the adapter has broken the protocol (`breach` then says how). At its end, or when it is cancelled, it sets
-        `closed_event` and `unanswered_at_close`, and each request without a response fails with `ChannelClosed`. Answers to the adapter's requests that
-        are still being made are cancelled. The transport stays open.
+        It returns also when the adapter has broken the protocol (`breach` then says how). At its end, or when it is
+        cancelled, it sets `closed_event` and `unanswered_at_close`, and each request without a response fails with
+        `ChannelClosed`. Answers to the adapter's requests that are still being made are cancelled. The transport stays
+        open.
         """
         try:
             async with anyio.create_task_group() as tasks:
@@ -185,8 +186,9 @@ class Channel:
     def _receive_request(self, request: Request, tasks: TaskGroup) -> None:
         """Show a received request to the observer, and start to answer it if it is the adapter's own.
 
-        A negative number marks the request of another client of the same session (nvim-dap): its response will come from
-        the adapter, so the number is only noted.
+        The answer is made and sent by a task in `tasks`, and the request counts as unanswered until then. A
+        negative number marks the request of another client of the same session (nvim-dap): its response will come
+        from the adapter, so the number is only noted. What the observer raises is logged, and not raised here.
         """
         self._notify_observer(request)
         if request.seq < 0:

@@ -149,9 +149,10 @@ class PathFilter(MessageFilter):
 def _replace_folder(path: str, old: str, new: str) -> str | None:
     """Return `path` with its folder `old` replaced by the folder `new`; None if it is not below `old`.
 
-    `old` itself is not below `old`. A folder's separator is a backslash if its name has only those, else `/`;
-    that of `old` is replaced by that of `new` in the rest of the path. Names are compared as they are, with
-    upper and lower case.
+    The name of `old` without a separator at its end is not below `old`; with one it is. A folder's separator is a
+    backslash if its name has only those, else `/`; in the rest of the path the separator of `old` is replaced by
+    that of `new`. Separators at the ends of `old` and `new` do not count. Names are compared as they are, so upper
+    and lower case differ.
     """
     before, after = _separator(old), _separator(new)
     folder = old.rstrip(before)

@@ -83,8 +83,8 @@ class FilteredTransport:
     async def receive(self) -> Message:
         """Return the adapter's next message as all filters normalize it, the first one first.
 
-        The call waits without a limit. When the adapter's messages end or break off, what filters hold back is returned before; a later call
-          raises the error, if the connection raises it again.
+        The call waits without a limit. When the adapter's messages end or break off, what filters hold back is
+        returned before; a later call raises the error, if the connection raises it again.
 
         Raises:
             anyio.EndOfStream: The adapter has closed the connection.

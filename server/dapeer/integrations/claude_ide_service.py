@@ -483,9 +483,9 @@ class Service:
     async def notify(self, method: str, params: Json) -> None:
         """Send a notification of MCP, `method` with `params`, to every CLI that is connected.
 
-        The CLIs get it one after the other, and the call waits until each can take it, without a limit; one whose connection has ended is
-          passed over. A selection (`selection_changed`) is kept for what tools say of it, and for CLIs that connect later, also if none is
-          connected now; it is dropped when the last CLI leaves.
+        The CLIs get it one after the other, and the call waits until each can take it, without a limit; one whose
+        connection has ended is passed over. A selection (`selection_changed`) is kept for what tools say of it,
+        and for CLIs that connect later, also if none is connected now; it is dropped when the last CLI leaves.
         """
         if method == "selection_changed":
             self._selection = params
@@ -592,7 +592,7 @@ async def _read(
 ) -> None:
     """Pass each message of a connection to `received`, until the connection or the reader ends.
 
-    What is no message of MCP is answered with an error. `received` is closed afterwards.
+    To what is no message of MCP an error is sent back; blank messages are ignored. `received` is closed afterwards.
     """
     async with received:
         with suppress(ConnectionClosed, anyio.BrokenResourceError):

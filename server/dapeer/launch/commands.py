@@ -335,12 +335,14 @@ def _request_of_interpreter(
 ) -> LaunchRequest:
     """Return the request to launch what an interpreter with its arguments runs.
 
-    `typed` is the command as it was typed, `definition` is the adapter for it, and `command` its description of the interpreter's command
-    line. Where nothing is run that can be debugged by itself, such as tests in the interpreter's own runner, the adapter starts the whole
-    command.
+    `typed` is the command as it was typed, `definition` is the adapter for it, and `command` its description of
+    the interpreter's command line. Where nothing is run that can be debugged by itself, such as tests in the
+    interpreter's own runner, the adapter starts the whole command. For tests, `env` of the request also has the
+    variables that `command` sets for tests; the caller's take precedence.
 
     Raises:
-        ArgumentError: The interpreter is not found, its arguments name nothing to run, or the adapter cannot pass on its options.
+        ArgumentError: The interpreter is not found, its arguments name nothing to run, the adapter cannot pass
+            on its options, or the `python` of the request is no interpreter.
     """
     path = typed.path()
     if path is None:

@@ -440,10 +440,9 @@ def merge_configurations(
 ) -> KnownConfigurations:
     """Return the project's configurations with those of Neovim behind them, without copies.
 
-    A copy has the name, type and request of an earlier one in that order, and is from another file or program (`origin`), or has
-      equal values; the earlier one is kept. There are copies since nvim-dap reads launch.json, too. The rest of
-          `project` stays as it is, in
-      a new object.
+    A copy has the name, type and request of an earlier one in that order, and comes from another place
+    (`origin`), or has equal values; the earlier one is kept. There are copies since nvim-dap reads
+    launch.json, too. The rest of `project` stays as it is, in a new object.
     """
     known: dict[tuple[str, str, str], list[Configuration]] = {}
     kept: list[Configuration] = []

@@ -403,8 +403,11 @@ def _missing_variables(
 ) -> Iterator[PersonVariable]:
     """Yield the variables in a text that only an editor or a person knows, and that nobody has answered.
 
-    `surroundings` has what variables stand for. `field` is the dotted path of the text in its configuration, `inputs` are the questions of
-    the file, by id.
+    Each result has `field`, the variable's name, and its description for a person, such as `${input:port}
+    (which port?)`; a variable that stands there twice comes twice. `surroundings` has what variables stand for,
+    and the answers to questions. `field` is the dotted path of the text in its configuration, `inputs` are the
+    questions of the file, by id. Another folder of an editor's workspace (`${workspaceFolder:NAME}`) is among
+    these variables.
     """
     for found in _VARIABLE.finditer(text):
         variable = found[1]

@@ -83,10 +83,10 @@ async def start_with_children(
 ) -> Session:
     """Start a plan; debug children of other languages, if a breakpoint is in a file of theirs.
 
-    `breakpoints` are pairs of file and breakpoint; they are added to the shared set, whose breakpoints count,
-    too. The children are left alone for a plan that attaches, with `follow_children` false, for an adapter
-    whose definition has no stand-ins for them, and where no socket can be listened at (a warning is logged). A
-    restart of the session starts the program in the same way.
+    `breakpoints` are pairs of file and breakpoint; they are added to the shared set, whose breakpoints count, too.
+    The children are left alone for a plan that attaches, with `follow_children` false, for an adapter whose
+    definition has no stand-ins for them, and where there are no Unix sockets, or none can be listened at (a warning
+    is logged then). A restart of the session starts the program in the same way.
 
     Raises:
         DapeerError: The program does not start.
@@ -105,11 +105,13 @@ async def _start(
 ) -> Session:
     """Start a plan; if a breakpoint is in a file of another language, listen for stand-ins beside.
 
-    A stand-in is our process in the place of a child, which waits until it is debugged. Where no socket can be listened at, a warning is
-    logged, and the program is started without.
+    A stand-in is our process in the place of a child, which waits until it is debugged. `breakpoints` are pairs of
+    file and breakpoint; those of the shared set count, too. Without a breakpoint in a file of another language,
+    nothing listens. Where no socket can be listened at, a warning is logged, and the program is started without.
+    The socket is closed if the start fails.
 
     Raises:
-        DapeerError: It does not start.
+        DapeerError: The program does not start.
     """
     paths = {*debugger.breakpoints.paths, *(path for path, _ in breakpoints)}
     wanted = _adapters_for_files(debugger, plan, paths)
@@ -478,13 +480,12 @@ class _StandIns:
     ) -> Plan:
         """Return the plan of an attach to a stand-in, by the adapter of a definition; nothing is started.
 
-        A stand-in is a process of dapeer's that was started in place of a program of another language; it waits, and becomes that program
-          later. `waiting` is that process, `told` is what it says of the program (path, folder, environment), and
-              `command` the program's command
-          line, which becomes the session's name. Where the adapter attaches to a process that waits to execute its
-              program, an interpreter of
-          Python may be run for its version, which blocks: call this in a thread. An adapter that has no such way
-              attaches by the process id.
+        A stand-in is a process of dapeer's that was started in place of a program of another language; it waits,
+        and becomes that program later. `waiting` is that process, `told` is what it says of the program (path,
+        folder, environment), and `command` the program's command line, which becomes the session's name. Where
+        the adapter attaches to a process that waits to execute its program, an interpreter of Python may be run
+        for its version, which blocks: call this in a thread. An adapter that has no such way attaches by the
+        process id.
 
         Raises:
             DapeerError: The adapter cannot debug that interpreter, or there can be no such plan.

@@ -342,12 +342,11 @@ def _with_moved_maps(
 ) -> tuple[dict[str, Any], Json]:
     """Return inputs and configuration, with folders here for those that source maps name elsewhere.
 
-    `inputs` are those of the start, `config` is the adapter's configuration. In a copy, `config` gets the key that the adapter's definition
-      names (`map_overrides`), and in a copy of the inputs `remark` says what was found, behind an earlier remark.
-          Both are returned unchanged
-      if the definition names no such key, the configuration has it already, the inputs have no `program`, or no
-          folder was moved. The source
-      maps beside the program are read, which blocks; folders are looked for up to `project`.
+    `inputs` are those of the start, `config` is the adapter's configuration. In a copy, `config` gets the key
+    that the adapter's definition names (`map_overrides`), and in a copy of the inputs `remark` says what was
+    found, behind an earlier remark. Both are returned unchanged if the definition names no such key, the
+    configuration has it already, the inputs have no `program`, or no folder was moved. The source maps beside
+    the program are read, which blocks; folders are looked for up to `project`.
     """
     key = definition.quirks.map_overrides
     if not key or key in config or not inputs.get("program"):

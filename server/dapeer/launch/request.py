@@ -62,11 +62,16 @@ def _plain(value: object) -> object:
 def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
     """Return a call's arguments with absolute paths of what exists: `cwd`, `program`, `stdin`, `core`.
 
-    `inputs` are these arguments; others are copied as they are. `request` is `launch` or `attach`: a program is looked for only at a
-    launch. It may be the name of a command on PATH; then `remark` says which file that is.
+    `inputs` are these arguments; others are copied as they are. `cwd` is relative to `project`, and always in the
+    result: without it the program runs in `project`. `core` is relative to `cwd`, the others are to `cwd` or else
+    to the project. With `core` the result also has `program`, if need be the one that the core dump names; only for
+    that the core dump is read: if `program` is given, `core` is not checked here. With `core`, `stdin` is copied as
+    it is. Without `core`, a program is looked for only if `request` is `launch` (not `attach`). It may be a folder,
+    a file with a test's name behind it, or the name of a command on PATH or in an environment; then `remark` says
+    which file the command is.
 
     Raises:
-        ArgumentError: A file or folder does not exist, or a core dump's program is unknown.
+        ArgumentError: A file or folder does not exist, `core` is no core dump, or does not name its program.
     """
     where = folder_of(inputs.get("cwd"), project)
     checked = {**inputs, "cwd": str(where)}
@@ -147,10 +152,12 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
 def check_files(values: Mapping[str, Any], cwd: Path) -> None:
     """Check that no file that a configuration names for reading blocks who opens it.
 
-    `values` are the configuration's keys. A value counts if the name of its key ends in `file`, `files`,
-    `path` or `paths` (`envFile`, `classPaths`), unless it begins with `std`, `out`, `tty`, `log`, `trace` or
-    `socket`; lists and objects are looked through. Paths are relative to `cwd`. Files that do not exist,
-    folders and `/dev/null` are allowed. An adapter would wait for a named pipe without a word.
+    `values` are the configuration's keys. A text counts if the name of its key ends in `file`, `files`, `path` or
+    `paths` (`envFile`, `classPaths`), unless the name begins with `std`, `out`, `tty`, `log`, `trace` or `socket`;
+    upper and lower case are the same. Texts in a list count by the list's key; objects, also those in a list, are
+    checked by their own keys; lists in lists are not looked at. Paths are relative to `cwd`, and may begin with
+    `~`. Files that do not exist, folders and `/dev/null` are allowed. An adapter would wait for a named pipe
+    without a word.
 
     Raises:
         ArgumentError: One is a named pipe, a device or the like.
@@ -213,11 +220,13 @@ def resolve_breakpoint_files(
 ) -> list[BreakpointInFile]:
     """Return breakpoints with the absolute paths of their files, which are checked to have the line.
 
-    `breakpoints` have their files as the caller names them: relative to `cwd`, where the program runs, to the project, or to one of
-    the folders `around`, those of the files that the call itself names.
+    `breakpoints` are pairs of file and breakpoint; their order stays. A file is absolute, begins with `~`, or
+    is relative to the first of these folders in which it exists: `cwd`, where the program runs, `project`, and
+    those `around`, the folders of the files that the call itself names. It may be in a zip archive. The files
+    are read; one that cannot be read as text is not checked for the line.
 
     Raises:
-        ArgumentError: A file does not exist, or ends before the line.
+        ArgumentError: A file does not exist or is no regular file, or ends before the line.
     """
 
     def base_of(name: str) -> Path:

@@ -247,10 +247,12 @@ class Launcher:
     ) -> Start:
         """Return the start of the configuration `chosen`; first check that the caller's `request` fits it.
 
-        `launch` is the caller's request, `where` is where it may start, as for `start`. Nothing is started.
+        `launch` is the caller's request, `where` is where the configuration may start, as for `start`. Nothing is
+        started, but files are read, and programs may be asked for their versions.
 
         Raises:
-            DapeerError: The caller's `request` is not the configuration's, or the start is not possible.
+            DapeerError: The caller's `request` is not the configuration's, something only a person can answer is
+                missing, no adapter fits, or an argument does not.
         """
         if launch.request not in {None, chosen.request}:
             raise ArgumentError(
@@ -361,12 +363,15 @@ class Launcher:
     ) -> Start:
         """Return the start of a plan: in Neovim if `there` names one, else under an adapter of dapeer.
 
-        `there` is the Neovim and its nvim-dap's name for the adapter, or None. `launch` is the request of which `plan` is. If `where` is
-        `auto`, an attached Neovim whose nvim-dap lacks the adapter is told when the start begins, and the caller gets a note. It may run
-        the interpreter to ask for its version.
+        Nothing is started yet. `there` is the Neovim and its nvim-dap's name for the adapter, or None. `launch` is
+        the request of which `plan` is. With `there` None and `where` `auto`, an attached Neovim whose nvim-dap
+        knows adapters, but not this one, is told when the start begins, and the caller gets a note. Also with
+        `there` None, a launched program's interpreter may be run, in a thread, to ask for its version.
 
         Raises:
-            DapeerError: Neovim cannot do what the plan needs, or the interpreter is too old.
+            ArgumentError: Neovim cannot do what the plan needs: it maps paths, or needs a terminal of dapeer.
+            NeovimError: The attached Neovim does not answer when it is asked for its adapters.
+            DapeerError: The interpreter is too old.
         """
         if there is not None:
             return self._start_plan_in_neovim(there, plan, launch)

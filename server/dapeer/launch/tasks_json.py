@@ -126,10 +126,12 @@ class TasksFile:
     ) -> TaskStage:
         """Return the task of a label with those that run before it; `above` are the labels that depend on it.
 
-        `variable_values` has the values of variables. Nothing is run.
+        `above` begins with the outermost label. `variable_values` has the values of variables; those that only an
+        editor or a person knows stay as they are written. Nothing is run.
 
         Raises:
-            NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
+            NoTask: This task, or one that runs before it, does not exist, depends on itself, has no command, is of
+                a kind that dapeer does not run, or runs in the background and nothing says when it is ready.
         """
         if label in above:
             raise NoTask(f"the tasks depend on each other: {' → '.join((*above, label))}")
@@ -244,9 +246,10 @@ def _task(label: str, written: Json, variable_values: VariableValues, *, has_oth
 def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
     """Return what a task runs: one line for a shell, else its words; empty without a command.
 
-    `kind` is the task's type. `shell`: a tuple of one text, command and quoted arguments; a command that is a plain text is not quoted.
-      `process`: a tuple of the command and its arguments. `npm`: the words `npm run SCRIPT`, with `--prefix` for a `path`. `written` is the
-      task's entry in tasks.json, and `label` its name, for the error.
+    `kind` is the task's type. `shell`: a tuple of one text, command and quoted arguments; a command that is a
+    plain text is not quoted. `process`: a tuple of the command and its arguments. `npm`: the words `npm run
+    SCRIPT`, with `--prefix` for a `path`. `written` is the task's entry in tasks.json, and `label` its name,
+    for the error.
 
     Raises:
         NoTask: The type is another one, which only an extension of VS Code runs.

@@ -76,8 +76,10 @@ class ServerOptions:
 async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     """Serve the client at stdin and stdout until it leaves or a signal arrives, and end all sessions.
 
-    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left. At SIGTERM or SIGINT
-    open calls get a moment to be answered first. Some seconds after the last client has left, the process ends, whatever hangs then.
+    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have
+    left. At SIGTERM or SIGINT open calls get a moment to be answered first. If something hangs, the process ends
+    with code 1 in `SECONDS_OF_A_HANG` after the last client has left, where the system tells that; files and null
+    devices never leave.
 
     Args:
         offer: What is served.
@@ -161,13 +163,16 @@ async def running_server(
 ) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
     """Yield a server, and an event that is set when it is to stop; at the end every session is ended.
 
-    The body serves clients, and waits for the event, which is set at SIGTERM and SIGINT. Neovims are attached as `offer` says: one that
-    was named, before the body. `gives_data` says of a request whether its client gets the data of results.
+    The body serves clients, and waits for the event, which is set at SIGTERM and SIGINT. The project is the
+    working directory. Neovims are attached as `offer` says, before the body if one was named, unless it is busy
+    or may start later. The integrations of `offer` work while the body runs. `gives_data` says of a request
+    whether its client gets the data of results.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
-        NoNeovim: The Neovim to attach to is not there.
+        ExceptionGroup: What the body or an attempt to attach raises is wrapped in it, such as `NoNeovim` (the
+            named Neovim is not there, and `offer.may_await_neovim` is false) or another `NeovimError`.
     """
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups, offer.shows_secrets, gives_data)

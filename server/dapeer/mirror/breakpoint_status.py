@@ -287,10 +287,11 @@ class BreakpointStatuses:
         return bool({name, last_part(name)} & self.functions_reached)
 
     def log_point(self, body: Body) -> Place | None:
-        """Return the place, as requested, of the log point that an output event is of, or None.
+        """Return the place of the log point that an output event is of; None: it is of no log point.
 
-        `body` is the event's. The output is of a log point if `body` has `LOG_POINT`, or if its `source` and `line` are those of
-        a breakpoint with a `logMessage`.
+        The place is path, line and column as requested. `body` is the event's. The output is of a log point if
+        `body` has `LOG_POINT`, and then the place is that of `body`; or if its `source` is a file with a breakpoint
+        that has a `logMessage`, and its `line` is that breakpoint's, as requested or as the adapter has set it.
         """
         path = _path(body)
         if body.get(LOG_POINT):
@@ -323,10 +324,9 @@ class BreakpointStatuses:
     def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         """Replace the function breakpoints by those of a `setFunctionBreakpoints` request, with their states.
 
-        `arguments` are the request's, `body` is that of its response. `functions` becomes a list of pairs of a name and its state, in the
-          order of the request; breakpoints for which the response has no state are left out. Pending ones whose
-              function the program was seen
-          at become verified. `change_count` grows by one.
+        `arguments` are the request's, `body` is that of its response. `functions` becomes a list of pairs of a
+        name and its state, in the order of the request; breakpoints for which the response has no state are left
+        out. Pending ones whose function the program was seen at become verified. `change_count` grows by one.
         """
         self.change_count += 1
         self._numbers = None

@@ -186,9 +186,11 @@ class Frames:
                 yield FrameRun((), side_by_side)
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
-        """Yield each frame behind a key that neighbours of one run share; None: another owner's frame.
+        """Yield pairs of a key and a frame, in order; neighbours of one run share a key.
 
-        A user's frame has function, line and source as its key; a label between user's frames has its own index.
+        The key is None for a frame that is not the user's: another owner's, or a label within such frames. A user's
+        frame has function, line and source as its key; a label that is shown by itself, as between user's frames,
+        has its own index.
         """
         latest: tuple[object, ...] = ()
         place: tuple[object, ...] | None = None

@@ -144,8 +144,9 @@ class CurrentStops:
     def name_thread(self, threads: Collection[int]) -> None:
         """Set the thread of the latest stop to the first of `threads`, if its adapter has named none.
 
-        `threads` are the ids of all listed threads. An earlier stop of that thread is replaced. Nothing changes if there is no stop or no
-          thread, if the `stopped` event had a `threadId`, or if the stop's thread is among `threads`.
+        `threads` are the ids of all listed threads. An earlier stop of that thread is replaced. Nothing changes
+        if there is no stop or no thread, if the `stopped` event had a `threadId`, or if the stop's thread is
+        among `threads`.
         """
         stop = self.stop
         if stop is None or stop.thread_id in threads or not threads:

@@ -235,10 +235,10 @@ class Neovim:
     async def call(self, code: str, *arguments: object, seconds: float = SECONDS_TO_ANSWER) -> Any:
         """Run Lua on Neovim's main thread and return its result, decoded; arguments are its `...`.
 
-        `code` is a chunk, whose `return` gives the result; None: it returns nothing or nil. The call waits for its turn behind what was sent
-          before. If there is no answer within `seconds`, Neovim is asked why for the error, which takes
-              `SECONDS_FOR_MODE` more at most. After a
-          cancellation, too, Neovim may still run the code.
+        `code` is a chunk, whose `return` gives the result; None: it returns nothing or nil. The call waits for
+        its turn behind what was sent before. If there is no answer within `seconds`, Neovim is asked why for the
+        error, which takes `SECONDS_FOR_MODE` more at most. After a cancellation, too, Neovim may still run the
+        code.
 
         Raises:
             NeovimBusy: Neovim does not answer within `seconds`, or has ended just then; it may still run the code

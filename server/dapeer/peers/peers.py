@@ -515,10 +515,9 @@ class Peers:
     async def _refuse_for_detached_people(self, action: Action) -> None:
         """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
 
-        Nobody is asked: the wishes known from before count. Of each Neovim with such a wish it is looked whether it still listens at its
-          address (half a second at most). Those of which nothing listens there any more, or only another user's
-              program, are forgotten. Nothing
-          is sent to attached Neovims.
+        Nobody is asked: the wishes known from before count. Of each Neovim with such a wish it is looked whether
+        it still listens at its address (half a second at most). Those of which nothing listens there any more, or
+        only another user's program, are forgotten. Nothing is sent to attached Neovims.
 
         Raises:
             RefusedByPerson: There is such a Neovim; the error names the first one that is found.

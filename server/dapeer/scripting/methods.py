@@ -89,8 +89,9 @@ class Methods(Protocol):
     def adapters(self) -> Answer:
         """List the debug adapters: what they debug, whether they are ready, how to install them.
 
-        Programs are started to ask for their versions. The data has `adapters`, each with `type`, `languages`, `ready`, and maybe `version`, or
-        `missing` and `install`.
+        Programs are started to ask for their versions, side by side, unless these are known already. The data has
+        `adapters`, each with `type`, `languages`, `ready`, and maybe `version` (if ready), or `missing` and
+        `install` (if not).
 
         This calls the tool `dap_adapters` of the server, and waits for its answer. The result is the tool's `Answer`; what
         is called the data here is its attribute `data`, empty where there is none.
@@ -980,9 +981,10 @@ class Methods(Protocol):
     def scopes(self, *, frame_id: int | None = None, session_id: int | None = None) -> Answer:
         """List the scopes of a frame with the variables_reference of each.
 
-        The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; it is empty if
-          the frame has none, or the adapter gives no frame. A frame of a thread that runs has one scope, `Locals`, with `frame_id` instead of a
-          reference; that frame is not checked here. The session becomes the client's default one.
+        The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and
+        `variables_reference`; it is empty if the frame has none, or the adapter gives no frame. A frame of a
+        thread that runs has one scope, `Locals`, with `frame_id` instead of a reference; that frame is not
+        checked here. The session becomes the client's default one.
 
         This calls the tool `dap_scopes` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -1412,10 +1414,13 @@ class Methods(Protocol):
     ) -> Answer:
         """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
 
-        At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console` are the adapter's, `then` is
-        what was answered to triggers. `since` is the `cursor` of an earlier answer. `wait_ms` waits so long for output to come.
-        `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`,
-        `lines_total` and `ended`, and maybe `exit_code`, `cause`, `dropped` and `left_out` (characters).
+        At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console`
+        are the adapter's, `then` is what was answered to triggers. `since` is the `cursor` of an earlier answer;
+        None: the last lines. `wait_ms` is how many milliseconds to wait at most for output to come, or the
+        program's end. At a stop, what was printed before it is awaited in any case, for `SECONDS_OF_FLOOD` more.
+        `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The
+        data has `text`, `cursor`, `lines_total` (of the whole output) and `ended`, and maybe `exit_code`, `cause`,
+        and `dropped` and `left_out`, the numbers of characters that are no longer kept, and that are not shown.
 
         This calls the tool `dap_program_output` of the server, and waits for its answer. An argument that is None is left
         out; the tool takes then `category` "all", `lines` 50. Without `session_id` it is the session that this client has
@@ -1440,16 +1445,13 @@ class Methods(Protocol):
     def history(self, *, number: int | None = None, session_id: int | None = None) -> Answer:
         """List the stops so far with place, reason and changed variables, or show one in full.
 
-        If the session is at a stop that is not inspected yet, that one is inspected first, for a few seconds at most. `number` is that of a stop:
-          its snapshot is returned as it was, without notes. Without a number the data has `stops`, the oldest first,
-              each with `stop` (its
-          number), `reason`, `thread_id`, `at` (the line of its first frame; empty: unknown), and maybe `exception`,
-              `changed` (old and new value
-          by name, the old one null if the variable is new), `perhaps_another_call` and `another_call` (variables by
-              name, if the stop is in
-          another call than the one before). The text is `No stops.` if there is none; a note names other processes of
-              the program that have
-          stopped. Old stops are dropped.
+        If the session is at a stop that is not inspected yet, that one is inspected first, for `SECONDS_TO_LOOK`
+        at most. `number` is that of a stop: its snapshot is returned as it was, without notes. Without a number
+        the data has `stops`, the oldest first, each with `stop` (its number), `reason`, `thread_id`, `at` (the
+        line of its first frame; empty: unknown), and maybe `exception`, `changed` (old and new value by name, the
+        old one null if the variable is new), `perhaps_another_call` and `another_call` (variables by name, if the
+        stop is in another call than the one before). The text is `No stops.` if there is none; a note names other
+        processes of the program that have stopped. Old stops are dropped.
 
         This calls the tool `dap_history` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is

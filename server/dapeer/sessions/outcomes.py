@@ -296,9 +296,11 @@ def _not_collecting(
 ) -> Iterator[tuple[State, str, str]]:
     """Yield state, title and reason of each function where the program should collect and does not.
 
-    The states are "not collected" (no session can), "rejected" (by all), and with `final`, when the program comes to no more, "never
-    called" or "never ended". `first` is the program's first session, `sessions` are those with a process. The reason is in brackets, or
-    empty.
+    Only functions are looked at whose hits this program is to have (`awaited_breakpoints` of `first.program`). The
+    states are "not collected" (no session can), "rejected" (by all), and with `final`, when the program comes to no
+    more, "never called" or "never ended"; these two are not yielded where rows were lost or dropped. `first` is the
+    program's first session, `sessions` are those with a process. The reason is a text in brackets that begins with
+    a space, or empty.
     """
     for (_, title), point in breakpoints.function_points.items():
         if (title, 0) not in first.program.awaited_breakpoints.places:

@@ -632,14 +632,12 @@ def quoted_names(names: Sequence[str]) -> list[tuple[str, str]]:
 async def add_point(call: Call, requested: RequestedFunction) -> Reply:
     """Collect or stop at functions in all programs, running and later ones; return the states as a reply.
 
-    A point that collects (`collects_at`) belongs to the calling client, and replaces one of the client's with the same title (`NAME`, or
-      `calls of NAME`); `requested` is marked with the client in place, and the reply's data is that of
-          `data_of_point`. Any other point adds
-      its `name` to the functions at which programs stop, and the data has `functions`, the first
-          `MAX_LISTED_VALUES` of all these names; its
-      `condition` is ignored. Adapters are sent the change, and their answers are awaited, of the slower ones only
-          for a while; notes name
-      what did not take the change.
+    A point that collects (`collects_at`) belongs to the calling client, and replaces one of the client's with
+    the same title (`NAME`, or `calls of NAME`); `requested` is marked with the client in place, and the
+    reply's data is that of `data_of_point`. Any other point adds its `name` to the functions at which
+    programs stop, and the data has `functions`, the first `MAX_LISTED_VALUES` of all these names; its
+    `condition` is ignored. Adapters are sent the change, and their answers are awaited, of the slower ones
+    only for a while; notes name what did not take the change.
 
     Raises:
         ArgumentError: An expression or the condition of a point that collects does not parse; nothing was

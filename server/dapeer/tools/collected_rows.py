@@ -100,12 +100,14 @@ def _timeline(
 ) -> list[str]:
     """Return the rows of several points as lines in the order of collection, as the selection says.
 
-    `chosen` are the collections to show. Points whose columns the filter does not fit are left out. `search` answers a
-    filter with `matches`, and blocks: call this in a thread.
+    A point is a place that collects. `chosen` are the collections to show, at least one. The first line has the
+    count of all rows. Points whose columns the filter does not fit are left out, unless it fits none. `search`
+    finds the texts that have a regular expression, for a filter with `matches`, and blocks: call this in a
+    thread. Nothing is marked as shown.
 
     Raises:
-        ArgumentError: The filter fits none, the selection's `rows` are no range, or it has `changes`, `by` or `plot`, which do not go with
-            a timeline.
+        ArgumentError: The filter fits none of the points, or is invalid; the selection's `rows` are no range;
+            or it has `changes`, `by` or `plot`, which do not go with a timeline.
     """
     if selection.changes or selection.by or selection.plot:
         raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")
@@ -298,9 +300,9 @@ async def record_life(
 ) -> RecordedLife:
     """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
 
-    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the session that has it.
-    A call that fails or is cancelled ends the program, too. `in_time` of the result is false if `seconds` were over before the call came up; its `call` is
-    None if no call of its number has ended there.
+    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the
+    session that has it. A call that fails or is cancelled ends the program, too. `in_time` of the result is false if
+    `seconds` were over before the call came up; its `call` is None if no call of its number has ended there.
 
     Args:
         debugger: Starts it, beside what it debugs.

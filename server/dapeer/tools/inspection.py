@@ -193,9 +193,10 @@ def _thread_data(
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each.
 
-    The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; it is empty if
-      the frame has none, or the adapter gives no frame. A frame of a thread that runs has one scope, `Locals`, with `frame_id` instead of a
-      reference; that frame is not checked here. The session becomes the client's default one.
+    The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and
+    `variables_reference`; it is empty if the frame has none, or the adapter gives no frame. A frame of a
+    thread that runs has one scope, `Locals`, with `frame_id` instead of a reference; that frame is not
+    checked here. The session becomes the client's default one.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.

@@ -52,10 +52,13 @@ async def dap_program_output(
 ) -> Reply:
     """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
 
-    At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console` are the adapter's, `then` is
-    what was answered to triggers. `since` is the `cursor` of an earlier answer. `wait_ms` waits so long for output to come.
-    `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`,
-    `lines_total` and `ended`, and maybe `exit_code`, `cause`, `dropped` and `left_out` (characters).
+    At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console`
+    are the adapter's, `then` is what was answered to triggers. `since` is the `cursor` of an earlier answer;
+    None: the last lines. `wait_ms` is how many milliseconds to wait at most for output to come, or the
+    program's end. At a stop, what was printed before it is awaited in any case, for `SECONDS_OF_FLOOD` more.
+    `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The
+    data has `text`, `cursor`, `lines_total` (of the whole output) and `ended`, and maybe `exit_code`, `cause`,
+    and `dropped` and `left_out`, the numbers of characters that are no longer kept, and that are not shown.
 
     Raises:
         ArgumentError: `since` is behind the end of the output.
@@ -254,16 +257,13 @@ async def dap_history(
 ) -> Reply:
     """List the stops so far with place, reason and changed variables, or show one in full.
 
-    If the session is at a stop that is not inspected yet, that one is inspected first, for a few seconds at most. `number` is that of a stop:
-      its snapshot is returned as it was, without notes. Without a number the data has `stops`, the oldest first,
-          each with `stop` (its
-      number), `reason`, `thread_id`, `at` (the line of its first frame; empty: unknown), and maybe `exception`,
-          `changed` (old and new value
-      by name, the old one null if the variable is new), `perhaps_another_call` and `another_call` (variables by
-          name, if the stop is in
-      another call than the one before). The text is `No stops.` if there is none; a note names other processes of
-          the program that have
-      stopped. Old stops are dropped.
+    If the session is at a stop that is not inspected yet, that one is inspected first, for `SECONDS_TO_LOOK`
+    at most. `number` is that of a stop: its snapshot is returned as it was, without notes. Without a number
+    the data has `stops`, the oldest first, each with `stop` (its number), `reason`, `thread_id`, `at` (the
+    line of its first frame; empty: unknown), and maybe `exception`, `changed` (old and new value by name, the
+    old one null if the variable is new), `perhaps_another_call` and `another_call` (variables by name, if the
+    stop is in another call than the one before). The text is `No stops.` if there is none; a note names other
+    processes of the program that have stopped. Old stops are dropped.
 
     Raises:
         ArgumentError: The history does not have the stop `number`.

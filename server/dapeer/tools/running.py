@@ -147,7 +147,12 @@ def _is_failure(stop: Stop) -> bool:
 
 
 def _outcome(session: Session) -> tuple[RunVerdict, str]:
-    """Return the verdict on a run that has ended, and why it has not shown what was asked; empty: it has."""
+    """Return the verdict on a run that has ended, and for two verdicts the reason for it.
+
+    The reason is a text with `UNTESTED` (the run was to run tests, and ran none) and with `UNJUDGED` (the
+    program passed, but a breakpoint's condition failed at each hit); with any other verdict it is empty.
+    `session` is any session of the program.
+    """
     verdict = _verdict_of_end(session)
     if why := _why_untested(session):
         return RunVerdict.UNTESTED, why

@@ -192,8 +192,12 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
 async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install them.
 
-    Programs are started to ask for their versions. The data has `adapters`, each with `type`, `languages`, `ready`, and maybe `version`, or
-    `missing` and `install`.
+    Programs are started to ask for their versions, side by side, unless these are known already. The data has
+    `adapters`, each with `type`, `languages`, `ready`, and maybe `version` (if ready), or `missing` and
+    `install` (if not).
+
+    Raises:
+        ArgumentError: No Python interpreter is found for the project.
     """
     project = call.debugger.project
     python = find_python(None, project, environment_for(project))
@@ -225,7 +229,12 @@ def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
 
 
 def _adapter_line(row: Mapping[str, Any]) -> str:
-    """Return an adapter's data, as `_adapter_row` makes it, as one line."""
+    """Return an adapter's data, as `_adapter_row` makes it, as one line.
+
+    `row` has `type`, `languages` and `ready`, and maybe `version`, `missing` (what is missing) and `install` (how
+    to get it). The line is such as `debugpy (python) ready 1.8.0`, or `TYPE (LANGUAGES) not ready: MISSING;
+    install: INSTALL`.
+    """
     state = (
         f"ready {row.get('version', '')}".strip()
         if row["ready"]

@@ -79,14 +79,14 @@ class StartedGroup:
     async def run(self, options: StopOptions, triggers: TriggerArguments) -> Reply:
         """Start all members, and return the state of the session that stops first, as a reply.
 
-        The sessions become a group with this name; with `stop_all`, all end once one has ended. `triggers` are
-        sent to the first member. Tasks that come before are awaited; those that run beside end with the last
-        member. `options` say what to evaluate and show, and how long to wait. If no member stops in that time, or
-        all end, the reply shows one that still runs, or else the first. The session shown becomes the client's
-        default.
+        The sessions become a group with this object's name; with `stop_all`, all end once one has ended. `triggers`
+        (requests or input for the program) are sent in the background, to the first member. Tasks that come before
+        are awaited; those that run beside end with the last member. `options` say what to evaluate and show, and
+        how long to wait; with `wait_until_paused` false there is no wait. If no member stops in that time, or all
+        end, the reply shows one that still runs, or else the first. The session shown becomes the client's default.
 
         Raises:
-            DapeerError: A task fails, or a member does not start; members that have started are ended.
+            DapeerError: A task fails, or a member does not start; members and tasks that have started are ended.
         """
         tasks = StartTasks(self.call.debugger, self.tasks)
         told = await tasks.run_before()
@@ -297,7 +297,11 @@ async def dap_configurations(call: Call) -> Reply:
 def _ready_definition_ids(debugger: Debugger, found: KnownConfigurations) -> set[str]:
     """Return the ids of the installed adapters' definitions that found configurations need.
 
-    This blocks while programs are asked for their versions, so it runs in a thread.
+    Configurations whose type no adapter has are left out. This blocks while programs are asked for their
+    versions, so it runs in a thread.
+
+    Raises:
+        ArgumentError: No Python interpreter is found for the project.
     """
     python = find_python(None, debugger.project, environment_for(debugger.project))
     by_type = {
@@ -312,8 +316,10 @@ def _row(
 ) -> dict[str, Any]:
     """Return a configuration as data: `name`, `type`, `request`, `origin`, `where`, and maybe `asks`.
 
-    `asks` has descriptions of the inputs that are missing, ten at most. `where` has `nvim` if its type is among the `types` of nvim-dap,
-    and `direct` if its adapter is among the `ready` definitions.
+    `origin` is `launch.json`, or `nvim` for one of Neovim's. `where` is a list: it has `nvim` if the type, or
+    another name of its adapter, is among the `types` of nvim-dap, and `direct` if the id of its adapter's
+    definition is in `ready`. `asks` has descriptions of the inputs that only a person can give, ten at most; it
+    is left out if there are none. `debugger` has the definitions.
     """
     definition = find_definition(debugger.definitions, each.type)
     names = names_of(each.type, definition)
@@ -544,10 +550,11 @@ async def _prepare(
 ) -> StartedProgram:
     """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
-    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none is set, and nothing is
-      started. Neovim may be asked for configurations, and tests may be built. With `fresh`, when all this is checked, programs that the
-      client has started before are ended, and breakpoints that tools have set and the exception filters are forgotten if they are not given
-      again; breakpoints of a person, and what other clients collect, stay. `triggers` are what to do while the program runs.
+    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none
+    is set, and nothing is started. Neovim may be asked for configurations, and tests may be built. With
+    `fresh`, when all this is checked, programs that the client has started before are ended, and breakpoints
+    that tools have set and the exception filters are forgotten if they are not given again; breakpoints of a
+    person, and what other clients collect, stay. `triggers` are what to do while the program runs.
 
     Raises:
         DapeerError: The program cannot be started as described (ArgumentError for most), or an earlier

@@ -130,10 +130,11 @@ def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     """Return whether the program cannot have left a call of a function between one stop and the next.
 
-    `one` and `other` follow each other. The program cannot have left by a jump (`goto`), nor by a step, except one out of that call; by
-      any other resume, or an unknown one, it can. `depth` is how many frames the stack has from that call to the outermost frame, 1 for a
-      function without a caller. `lowest` is the first line at which the function was seen: a step within the call back to that line, or
-      before, may be a new call, unless the function has no caller.
+    `one` and `other` follow each other. The program cannot have left by a jump (`goto`), nor by a step,
+    except one out of that call; by any other resume, or an unknown one, it can. `depth` is how many frames
+    the stack has from that call to the outermost frame, 1 for a function without a caller. `lowest` is the
+    first line at which the function was seen: a step within the call back to that line, or before, may be a
+    new call, unless the function has no caller.
     """
     if one.resumed_with == JUMP:
         return True

@@ -347,9 +347,11 @@ def snapshot_of_end(
 ) -> Snapshot:
     """Return the snapshot of a session's end: exit code, cause, output since `since`, failed expressions.
 
-    `cause` is why it ended, as far as known. The exit code is left out if dapeer ended the program (`by_us`) or a signal killed it.
-    `error` is the last error that the program has printed, as a match with the groups `file`, `line` and perhaps `error`; it is
-    left out if the exit code is 0.
+    `cause` is why it ended; None: not known. `since` is a cursor in the output. The exit code is left out if it
+    is not known, dapeer ended the program (`by_us`), or a signal killed it. `error` is the last error that the
+    program has printed, as a match with the groups `file`, `line` and perhaps `error`; it is left out if it is
+    None or the exit code is 0. The failed expressions are in `notes`, with dapeer's patches that are off and
+    were not reported yet. Paths in `project` are relative to it there.
     """
     snapshot = Snapshot(session_id=session_id, state="ended")
     if mirror.exit_code is not None and not by_us and not (cause or "").startswith(KILLED):
@@ -382,9 +384,9 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
 def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: int = 0) -> str:
     """Return source lines with their numbers, of which `first` is the first, and an arrow at line `mark`.
 
-    There is one line of text for each, or an empty text without lines. Long lines are cut; of the marked one the part around `column` is
-      shown, which counts from 1 (0: unknown, the start is shown). `mark` is a line's number as `first` is; None, or a number of none of the
-      lines: no arrow.
+    There is one line of text for each, or an empty text without lines. Long lines are cut; of the marked one
+    the part around `column` is shown, which counts from 1 (0: unknown, the start is shown). `mark` is a
+    line's number as `first` is; None, or a number of none of the lines: no arrow.
 
         >>> print(numbered(9, ["a", "b"], mark=10))
            9 a

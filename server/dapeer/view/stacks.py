@@ -54,9 +54,10 @@ def frames_left_out(
 ) -> list[StackFrame]:
     """Return the frames that the program itself reports and its adapter leaves out, the innermost first.
 
-    `reported` are the program's, `known` the adapter's, both with the innermost first; frames with the same name and line are the same.
-      Frames of `known` that are only labels do not count. Only frames inside of (called by) the outermost common one are returned. The list
-      is empty if `known` has no frames, or has frames that `reported` lacks or has in another order, since nothing can be inferred then.
+    `reported` are the program's, `known` the adapter's, both with the innermost first; frames with the same
+    name and line are the same. Frames of `known` that are only labels do not count. Only frames inside of
+    (called by) the outermost common one are returned. The list is empty if `known` has no frames, or has
+    frames that `reported` lacks or has in another order, since nothing can be inferred then.
     """
     others: list[StackFrame] = []
     left = [(each["name"], each["line"]) for each in known if not is_label(each)]

@@ -288,7 +288,8 @@ def _own_id(answer: Mapping[str, Value], number: int) -> int:
 def _name(answer: Mapping[str, Value], number: int) -> str:
     """Return kind and name of a member of the answer, such as `thread worker`; `another` if it is unknown.
 
-    `number` is the member's index in the answer's `members`.
+    `answer` is what a debuggee has answered of what its threads and tasks wait for. `number` is the member's
+    index, from 0, in `members` of that answer. The text has at most `MAX_NAME_CHARS` characters.
     """
     members = as_array(answer.get("members"))
     match members[number : number + 1]:

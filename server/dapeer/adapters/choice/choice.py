@@ -323,8 +323,8 @@ def _require_ready(able: list[Definition], ready: Ready, way: str) -> Definition
 def check_process(definition: Definition, pid: int) -> None:
     """Raise if an adapter cannot attach to a process by its id; some would never answer then.
 
-    A program that attaching needs, and the system's permission to trace the process where the adapter needs that, are checked, too;
-      nothing is attached to.
+    A program that attaching needs, and the system's permission to trace the process where the adapter needs
+    that, are checked, too; nothing is attached to.
 
     Raises:
         ArgumentError: There is no process `pid`, it is dapeer itself, or it is suspended where the adapter

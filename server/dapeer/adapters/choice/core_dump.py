@@ -124,7 +124,9 @@ def _files(content: bytes) -> list[str]:
 def _deadly_signal(notes: list[tuple[int, bytes]]) -> str:
     """Return the signal that killed the program, maybe with an address; empty if it is not known.
 
-    The first thread's is taken: it is the one that was hit. `notes` are (type, content).
+    The text is the signal's name (`SIGABRT`); for an error at an address it is `SIGSEGV at address 0x10`. The first
+    thread's signal counts: that thread was hit. Where it has none, the note `_SIGINFO` tells the signal; from that
+    note is the address, too. `notes` are the core dump's, in its order, as pairs of type and content.
     """
     number = next((_integer(each, 0) for kind, each in notes if kind == _PRSTATUS), 0)
     about = next((each for kind, each in notes if kind == _SIGINFO), b"")

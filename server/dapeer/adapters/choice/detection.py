@@ -236,10 +236,11 @@ One that prints none is run again: what it looks for, such as a module of Perl, 
 def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
     """Run a command; return its output, as far as it comes in time, and whether it ended in time.
 
-    The call blocks. The output is stdout and stderr together, of at most `LONGEST_VERSION` bytes, decoded as UTF-8. The command gets no
-      input. It is killed, with all processes of its session, after `seconds` (None or 0: `SECONDS_FOR_VERSION`), once that many bytes were
-      read, or once its output has ended. Only a command that is killed for its time counts as late (False). One that cannot be started
-      gives an empty output and True.
+    The call blocks. The output is stdout and stderr together, of at most `LONGEST_VERSION` bytes, decoded as
+    UTF-8. The command gets no input. It is killed, with all processes of its session, after `seconds` (None
+    or 0: `SECONDS_FOR_VERSION`), once that many bytes were read, or once its output has ended. Only a command
+    that is killed for its time counts as late (False). One that cannot be started gives an empty output and
+    True.
     """
     late = threading.Event()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -36,7 +37,7 @@ from dapeer.adapters.process.streams import (
     stream_of,
 )
 from dapeer.adapters.process.terminal import Terminal, check_terminal
-from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemUnsupported
+from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemUnsupported, from_os_error
 from dapeer.base.json_types import as_object
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.tcp_table import LOOPBACK
@@ -353,11 +354,14 @@ def _create_folder(stack: AsyncExitStack, reaper: Reaper) -> str:
     """Create the folder of a session, and return its path; it is removed with `stack`, or by the reaper.
 
     Raises:
-        SystemUnsupported: No temporary folder is writable.
+        SystemUnsupported: No temporary folder is writable, or there are too few file descriptors.
     """
     try:
         return str(stack.enter_context(reaper.temporary_folder()))
     except OSError as error:
+        # A lack of file descriptors says nothing of the folder.
+        if error.errno in {errno.EMFILE, errno.ENFILE}:
+            raise from_os_error(error) from error
         raise SystemUnsupported(
             f"No temporary folder is writable: {error.strerror}.",
             "Start dapeer with $TMPDIR set to a writable folder.",
@@ -388,9 +392,10 @@ def _transport(
 ) -> Transport:
     """Return a transport that normalizes the adapter's messages, if it has quirks; else `wire` itself.
 
-    `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `inputs` say whether the first stop is
-    wanted. `placeholders` are values that are known only now, by placeholder. In `sent` the transport records the breakpoints that it
-    sends.
+    In the second case no other argument is used. `spawned` is the adapter's process, None if dapeer has not started
+    it; its output becomes events of the returned transport. `inputs` say whether the first stop is wanted: by a
+    true `stop_on_entry` or `core`. `placeholders` are values that are known only now, by placeholder. In `sent` the
+    transport records the breakpoints that it sends.
     """
     if not definition.needs_normalizing:
         return wire

@@ -268,10 +268,12 @@ async def send_without_delay(
 ) -> Body | None:
     """Make a debuggee's child process send without delay to the definition's relay, or to the adapter.
 
-    For that TCP_NODELAY is set on sockets of other processes. `configuration` is the one that the adapter gives for the child, and
-    `adapter` the adapter's process, None if unknown. None: nothing is to be done, or all went well. If it fails in any way, each message
-    may take 40 ms longer, and nothing else is different: then the report of a patch that is off is returned, with `name`, `lost` and
-    `why`. Nothing is raised. Another program is tried again, since the system allows or refuses this for each process by itself.
+    For that TCP_NODELAY is set on sockets of other processes, in a thread. `configuration` is the one that the
+    adapter gives for the child, and `adapter` the id of the adapter's process, None if unknown. None: nothing
+    is to be done, all went well, or the user has switched this patch off. If it fails in any way, each message
+    may take 40 ms longer, and nothing else is different: then the report of a patch that is off is returned,
+    with `name`, `lost` and `why`. Nothing is raised. After a failure it is tried again for the next child,
+    since the system allows or refuses this for each process by itself.
     """
     table = definition.children
     if table is None or not table.relay:

@@ -286,14 +286,12 @@ class LogPoints:
     def _message(self, body: Body, text: str) -> Iterator[Event]:
         """Yield the `output` event of a log point's message, if it is to be printed, and events of failures.
 
-        Nothing is yielded if the condition is false, or if the hit is one of those to be passed, which is counted down here. If the condition
-          fails, only an event that says so is yielded. Conditions and hits are looked at only where dapeer does that
-              in place of the adapter. In
-          the text, an expression that failed is replaced by its error in braces; an event for each such failure
-              follows the message's. `body` is
-          that of an `output` event with the log point's location (`source` and `line`). `text` is the output in it,
-              maybe with the
-          condition's value in front.
+        Nothing is yielded if the condition is false, or if the hit is one of those to be passed, which is counted
+        down here. If the condition fails, only an event that says so is yielded. Conditions and hits are looked
+        at only where dapeer does that in place of the adapter. In the text, an expression that failed is replaced
+        by its error in braces; an event for each such failure follows the message's. `body` is that of an
+        `output` event with the log point's location (`source` and `line`). `text` is the output in it, maybe with
+        the condition's value in front.
         """
         heeded = self._unheeded_options.get((body["source"]["path"], *spot_of(body)))
         condition, decided, rest = text.partition(condition_separator(self.mark))

@@ -288,8 +288,10 @@ class Normalizer:
     def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
         """Yield the events for an `output` event's body: failures, patches that are off, output, an exit.
 
-        The adapter's own lines, crash reports and carriage returns of a terminal are removed as its quirks say; an exit code
-        in the text becomes an `exited` event.
+        The adapter's own lines, the text from a crash report on, and carriage returns of a terminal are removed as
+        the adapter's quirks say. A carriage return at the end of a terminal's text is held back until the next
+        output of that category. If nothing is left of a text, no `output` event is yielded; a body without text is
+        passed on. An exit code in the text becomes an `exited` event.
         """
         text = str(body.get("output") or "")
         if body.get("category") != "stdout":
@@ -484,8 +486,9 @@ class NormalizedTransport:
     async def _receive(self) -> None:
         """Queue the adapter's normalized messages until its end, and send it the requests that they call for.
 
-        After the end, the program's last output is awaited, what was held back is queued, and the queue ends. A message that breaks the
-        protocol ends it, too, and is kept as an error for the reader of the queue.
+        When the adapter has ended, the program's last output is awaited, what was held back is queued, and the
+        queue ends. A message that breaks the protocol ends the queue, too, without waiting for output, and is kept
+        as an error for the reader of the queue.
         """
         try:
             while True:

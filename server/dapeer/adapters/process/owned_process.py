@@ -441,9 +441,12 @@ class OwnedProcess:
                 os.kill(self.pid, number)
 
     def kill_rest_of_session(self) -> list[OwnedProcess]:
-        """Kill the other members of the POSIX session that it leads, until there are none, and return them.
+        """Kill the other members of the POSIX session that this process leads, and return them.
 
-        Their end is not waited for; the caller closes them. The result is empty if it leads no session.
+        This is repeated until the session has no members that were not found before. Each is killed (SIGKILL) with
+        its process group; one that has left the session since it was listed is spared, but returned, too. Their end
+        is not waited for; the caller closes the returned processes. The result is empty if this process leads no
+        session, or another process has its number by now.
         """
         left: list[OwnedProcess] = []
         # A process may have started another one before it was killed.

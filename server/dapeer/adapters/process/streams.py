@@ -346,9 +346,9 @@ def no_adapter(port: object) -> AdapterFailed:
 def connector(table: TransportTable, values: Inputs) -> Connector | None:
     """Return a function that connects to a server that dapeer started; None: the adapter is no server.
 
-    The function is async, takes no arguments, and returns the stream; it raises `OSError` if nothing listens, and `ForeignListener` if
-      another user's program does. `values` has the server's `port` on this machine, or the path of its `socket`, as the kind of `table`
-      (`tcp` or `unix`) needs. Nothing is connected to yet.
+    The function is async, takes no arguments, and returns the stream; it raises `OSError` if nothing listens,
+    and `ForeignListener` if another user's program does. `values` has the server's `port` on this machine, or
+    the path of its `socket`, as the kind of `table` (`tcp` or `unix`) needs. Nothing is connected to yet.
     """
     match table.kind:
         case "tcp":

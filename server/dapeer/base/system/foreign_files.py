@@ -93,12 +93,12 @@ def why_to_wait(path: str | os.PathLike[str]) -> str:
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading bytes, and return it; the caller closes it.
 
-    It never waits, as opening a pipe may: what is no regular file is not opened. Only if it takes the file's place at that moment, it is
-    opened without waiting, and closed at once.
+    It never waits, as opening a pipe may: what is no regular file is not opened. If something else takes the
+    file's place while this runs, that is opened without waiting, and closed at once.
 
     Raises:
-        OSError: The file cannot be read.
-        NotRegularFile: It is something else, or the path has a null byte; a kind of `OSError`.
+        OSError: The file is not there, or cannot be read.
+        NotRegularFile: The path leads to something else, or has a null byte; a kind of `OSError`.
     """
     # Opening a device can already do something, so the kind is looked at before. It is looked at again
     # afterwards, and opened without waiting, since another file may have taken its place.

@@ -70,9 +70,11 @@ class BackgroundTask(Generic[T]):
 
 @contextlib.asynccontextmanager
 async def _group() -> AsyncGenerator[TaskGroup]:
-    """Yield a task group that raises the first failure of its tasks itself, not an exception group.
+    """Yield a task group that raises the first failure in it itself, not an exception group.
 
-    As in any group of anyio, a failure cancels the other tasks, and the exit waits for all.
+    A failure is an `Exception` of a task or of the body of the `with`. As in any group of anyio, a failure cancels
+    the other tasks, and the exit waits for all; further failures are dropped. A group with a `BaseException` that
+    is no `Exception`, such as `KeyboardInterrupt`, is raised as the group that it is.
     """
     failure: Exception | None = None
     try:

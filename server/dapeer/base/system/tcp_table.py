@@ -80,7 +80,9 @@ def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort
 def connected_inodes(tables: Sequence[str]) -> dict[int, int]:
     """Return for the inode of each socket that of the socket at the other end of its connection.
 
-    `tables` are the texts of Linux's tables. Only connections within this machine are contained, each twice: once for either end.
+    `tables` are the texts of Linux's tables of TCP sockets, such as `/proc/net/tcp`, each with its heading. Only
+    established connections of which both ends are in the tables are contained, each twice: once for either end. An
+    end whose inode is 0, as its process has closed it, is no key, but may be a value.
     """
     ends = {
         (_plain(words[1]), _plain(words[2])): int(words[9])

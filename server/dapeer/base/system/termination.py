@@ -30,8 +30,10 @@ def end_at_signals() -> None:
     """Have SIGTERM and SIGINT end this process with code 0 at once, whatever its first thread does.
 
     Call this in the main thread. It starts a daemon thread, and sets handlers for both signals and Python's wakeup
-    descriptor. Another handler of these signals alone does not change that: it ends when another wakeup descriptor is set, as asyncio's `add_signal_handler` does. Before the process ends
-    by a signal, the files of `removing` are removed; no other clean-up is run.
+    descriptor. If another Python function is set later as a handler of these signals, they still end the process.
+    They no longer do so once another wakeup descriptor is set, as asyncio's `add_signal_handler` does, or a signal
+    is set to be ignored. Before the process ends by a signal, the files of `removing` are removed; no other
+    clean-up is run.
     """
     signalled, signals = os.pipe()
     os.set_blocking(signals, False)

@@ -143,9 +143,9 @@ def _arguments_of(tool: str) -> dict[str, KnownTool]:
 def _command(found: re.Match[str]) -> str:
     """Return the command line, such as `dapeer run`, that stands for a tool named in a text.
 
-    `found` is the match of the tool's name (group 1), and of what stands in parentheses behind it, if anything (group 2), which
-      becomes the command's arguments and options. Where none of these has a name, group 2 is put behind the command as it is. The whole
-      match comes back unchanged if the name is no tool's.
+    `found` is the match of the tool's name (group 1), and of what stands in parentheses behind it, if
+    anything (group 2), which becomes the command's arguments and options. Where none of these has a name,
+    group 2 is put behind the command as it is. The whole match comes back unchanged if the name is no tool's.
     """
     name, given = found.group(1), found.group(2)
     if name not in known_tools():

@@ -63,10 +63,12 @@ def connect_if_running(environment: Mapping[str, str] | None) -> Core | None:
 def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping[str, str]) -> Core:
     """Connect to the server of this folder's project; if none runs, start one, which then stays.
 
-    In a terminal of Neovim the server that this Neovim is attached to comes first. The folder is the current one.
-    `environment` has the variables for programs that the command starts; None: the command starts none.
-    `credentials` are variables with secrets that were taken out of the environment, for a server that is started.
-    The start blocks until the new server can be found.
+    In a terminal of Neovim the server that this Neovim is attached to comes first. The folder is the current
+    one. `environment` has the variables for programs that the command starts; None: the command starts none.
+    `credentials` are variables with secrets that were taken out of the environment, for a server that is
+    started. The start blocks until the new server can be found and greets, for a limited time, and before that,
+    without a limit, while others start this server. The caller closes the result. A person is told once if the
+    server of earlier commands was killed.
 
     Raises:
         SystemUnsupported: The server cannot be started.
@@ -226,7 +228,7 @@ def end_all() -> int:
 def _open_pidfd(pid: int) -> int | None:
     """Return a pidfd of a process, which is readable once it has ended, and which the caller closes.
 
-    None: there is no such process, or the system has no pidfds.
+    None: there is no such process, the system has no pidfds, or it refuses to open one.
     """
     if not hasattr(os, "pidfd_open"):
         return None

@@ -69,7 +69,8 @@ class BreakpointOption(argparse.Action):
     ) -> None:
         """Set `values` in the last breakpoint of the parsed arguments, or append it where that is a list.
 
-        A second place (`ON_A_LINE`) begins another breakpoint of the line. Without a breakpoint before it, argparse ends the process with an error.
+        A second place (`ON_A_LINE`) begins another breakpoint of the line. Without a breakpoint before it, argparse ends
+        the process with an error.
         """
         points = getattr(namespace, POINTS, ())
         if not points:
@@ -134,9 +135,11 @@ class Help(argparse.HelpFormatter):
 
 
 def add_to(parser: argparse.ArgumentParser, tool: str, known_tool: KnownTool, command: str) -> None:
-    """Add to the parser of a `command` all arguments of its tool, as words by place or as options.
+    """Add to the parser of a command all arguments of its tool, as words by place or as options.
 
-    `known_tool` is what is known of the tool: its schema and traits.
+    `tool` is the tool's name, `command` the name of the command. `known_tool` is what is known of the tool: its
+    schema and traits. An argument that is a list of breakpoints becomes `-b`, with an option for each further
+    property of a breakpoint. The file and the line get no options where `FILE:LINE` is a word by place.
     """
     schemas = known_tool["arguments"].get("properties", {})
     places = by_place(tool, known_tool, command)
@@ -366,8 +369,8 @@ def add_parser(
 def add_any(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Add the parser of the command `call`, which calls any tool, by `add`, and return it.
 
-    `add` makes a parser of a name, `help` and `description`, as for `add_parser`. What is parsed has `tool`, the tool's name, `arguments`, a
-    dict from one word of JSON (empty if that is left out), and what `add_output_options` adds.
+    `add` makes a parser of a name, `help` and `description`, as for `add_parser`. What is parsed has `tool`, the tool's
+    name, `arguments`, a dict from one word of JSON (empty if that is left out), and what `add_output_options` adds.
     """
     summary = "call any tool by its whole name, such as those of Neovim"
     parser = add(CALL, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")

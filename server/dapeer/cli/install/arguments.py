@@ -58,7 +58,7 @@ def target_of(word: str) -> str:
     ('claude', 'claude', 'vscode')
 
     Raises:
-        ArgumentTypeError: None is; the nearest is named.
+        ArgumentTypeError: No client is called so; the message names the most similar one, if there is one, and all.
     """
     plain = _plain(word)
     known = {**{_plain(each): each for each in TARGETS}, **OTHER_NAMES}

@@ -112,12 +112,13 @@ class LinkChange:
         return f"new: {self.path} → {self.target}" if self.target else f"removed: {self.path}"
 
     def make(self) -> None:
-        """Make the link in place of an older one, or remove it.
+        """Make the link to `target` in place of an older one; if `target` is None, remove it.
 
-        Missing folders around it are made. A link or file at its path is removed first; a folder there is an error.
+        Missing folders around the link are made in both cases. A link or file at its path is removed first; a
+        folder there is an error. If there is nothing to remove, nothing else happens.
 
         Raises:
-            ArgumentError: The system refuses.
+            ArgumentError: The system refuses, or a folder is at the path; an older link may be gone by then.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

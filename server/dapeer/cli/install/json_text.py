@@ -433,7 +433,10 @@ def _ranges(
 ) -> Iterator[tuple[int, int]]:
     """Yield the ranges to cut out so that a member is gone: it, the space before it, and one comma.
 
-    The space stays with `keeps_space`. `node` is the object that has the member. `member` is one of those of `node`.
+    A range is a pair of indexes in `text`: its start, and its end behind the last character. The first range is the
+    member's; the comma is that behind the member, or for the last member that before it, and there is no second
+    range for an only member without a comma. The space stays with `keeps_space`. `node` is the object that has
+    `member`.
     """
     start, end = _span(member)
     yield (start if keeps_space else len(text[:start].rstrip())), end

@@ -275,11 +275,13 @@ def _with_value_replaced(text: str, path: Keys, value: object) -> Iterator[str]:
 def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
     """Yield candidates of the text without the table at `path`, where `with_value` wrote an inline table.
 
-    `with_value` writes ` KEY = {…}` into an inline table, behind a comma unless it is the first member. The
-    first candidate is the text without that member and the comma before it, the second is without the
-    member alone; each is only yielded if what it leaves out stands in `text` exactly once. So there are
-    two, one, or none: the table is not there, or was written in another way. A candidate may be invalid
-    TOML, so the caller checks it.
+    `with_value` writes ` KEY = {…}` into an inline table, behind a comma unless it is the first member. The first
+    candidate is the text without that member and the comma before it, the second is without the member alone; each
+    is only yielded if what it leaves out stands in `text` exactly once. So there are two, one, or none: the table
+    is not there, or was written in another way. A candidate may be invalid TOML, so the caller checks it.
+
+    Raises:
+        MalformedText: The text is no TOML, or something on the path is no table.
     """
     table = _as_table(value_at(text, path))
     if table is not None:
@@ -375,8 +377,9 @@ def _is_ours(one: Statement, path: Keys) -> bool:
 def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
     """Yield at most one text: `text`, a TOML document, with `value` put at a path by tomlkit.
 
-    `path` has the keys to the value, outermost first. None as value: what is at the path is removed. The rest of the document keeps its
-      form. Nothing is yielded if tomlkit fails, the table around the path is not there, or there is nothing to remove.
+    `path` has the keys to the value, outermost first. None as value: what is at the path is removed. The rest
+    of the document keeps its form. Nothing is yielded if tomlkit fails, the table around the path is not
+    there, or there is nothing to remove.
     """
     try:
         document = tomlkit.parse(text)

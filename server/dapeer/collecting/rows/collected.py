@@ -296,8 +296,8 @@ class Collected:
     def add(self, process: int, row: CollectedRow, recorded_by: str) -> None:
         """Add one row of a process, which came by itself; its point is in the row.
 
-        A row of an unknown point, or with another number of cells than the point has, is dropped. `recorded_by` is how it comes, `TRACER` or
-        `LOG`; it counts only where the row is the first of its point in the process.
+        A row of an unknown point, or with another number of cells than the point has, is dropped. `recorded_by` is how it
+        comes, `TRACER` or `LOG`; it counts only where the row is the first of its point in the process.
         """
         collection = self.collection_of(process, row.point, recorded_by)
         if collection is None or len(row.cells) != collection.table.width:
@@ -372,7 +372,11 @@ class Collected:
         return any(each.hits for number in numbers for each in self.of_point(number))
 
     def rows(self, process: int) -> Iterator[CollectedRow]:
-        """Yield the rows of a process, of all its points, in the order in which they were collected."""
+        """Yield the rows of a process, of all its points, in the order in which they were collected.
+
+        A point is a place that collects, a row what it has collected at a hit. `process` is the process id; one that
+        has collected nothing has no rows. Rows of internal points, which tell of the watching itself, are among them.
+        """
         tables = [
             (number, each.table)
             for (collection_of, number), each in self.collections.items()

@@ -146,7 +146,10 @@ def _tables(
 ) -> Iterator[tuple[int, Table]]:
     """Yield point and table of rows that have `count` values each; rows of an unknown shape are dropped.
 
-    `rows` are the rows' bytes, one behind the other. `order` has the number of each row in the chunk, `names` the shapes by their numbers.
+    A point is a place that collects, here its number; one pair is yielded for each shape among the rows, so a
+    point may come several times. Rows whose shape has another number of letters than `count` are dropped, too.
+    `rows` are the rows' bytes, one behind the other. `order` has the number of each row in the chunk, `names`
+    the shapes by their numbers.
     """
     size = row_format.row_bytes(count)
     heads = _column(rows, "I", 0, size)
@@ -245,9 +248,10 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
 def read_names(text: bytes, start_time: float) -> NumberedNames:
     """Return what the lines of a file's header say, up to a zero byte; a line of another form is ignored.
 
-    The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread, task and
-    caller of a context; `b`, point and function of a call that has begun. A last line without a line end is ignored,
-    too. `zero` is the time from which rows count; it is only passed on, as the result's `start_time`.
+    The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread,
+    task and caller of a context; `b`, point and function of a call that has begun. A point is given by its
+    number. A last line without a line end is ignored, too. `start_time` is the time from which rows count; it
+    is only passed on, as the result's `start_time`.
     """
     shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
     opened: set[tuple[int, str]] = set()

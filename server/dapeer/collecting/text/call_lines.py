@@ -398,10 +398,11 @@ def step_of_row(row: CollectedRow) -> LifeStep:
 def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
     """Return the executed lines of a call as text, each with its source and what it has changed.
 
-    `rows` are the rows of the executed lines (cells: file, line, and changes as JSON), in the order of execution; without any the list is
-      empty. The source is read from the files as they are now, so the call blocks; a line that cannot be read is shown by its number. Loops
-      are folded. Of many lines the first and last ones are returned, with a few between that came once, and how many were left out. `call`
-      is the row of the call; if it has raised, the last line ends with `← raises`. None: the call has not ended.
+    `rows` are the rows of the executed lines (cells: file, line, and changes as JSON), in the order of
+    execution; without any the list is empty. The source is read from the files as they are now, so the call
+    blocks; a line that cannot be read is shown by its number. Loops are folded. Of many lines the first and
+    last ones are returned, with a few between that came once, and how many were left out. `call` is the row
+    of the call; if it has raised, the last line ends with `← raises`. None: the call has not ended.
     """
     steps = [step_of_row(row) for row in rows]
     known: dict[object, int] = {}

@@ -175,8 +175,8 @@ class ShownColumns:
         """Return the row at `index` of the table as a line, such as `#17 total = 3, name = 'a'`.
 
         The line begins with the number of the row's hit, which is not `index` (from 0). Then come the values of the
-        columns that change from row to row; threads, tasks, callers and places have no name before them. Long values
-        are cut to `room` characters, or to share the room of a line if `room` is 0.
+        columns that change from row to row; threads, tasks, callers and places have no name before them. Other
+        values are cut to `max_value_chars` characters, or to share the room of a line (`ROW_CHARS`) if that is 0.
         """
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
         room = self.max_value_chars or max(
@@ -216,9 +216,11 @@ def cell_text(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
 def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) -> ShownColumns:
     """Look at all columns of a table that has rows, and return which are constant, equal, or change.
 
-    The columns of `WHO` (thread, task and caller) are among them. `expressions` are the names of the table's `cells`, in their order.
-    `max_chars` is how many characters each value has in a row's line; 0: a row's values share `ROW_CHARS`. Long names get a short one
-    (`c1`, `c2` …), and a column with the values of an earlier one is in `same_as` only, where the table has several rows.
+    The columns of `WHO` (thread, task and caller) are among them. `expressions` are the names of the table's
+    `cells`, in their order. `max_chars` is how many characters each value has in a row's line; 0: a row's
+    values share `ROW_CHARS`. If the table has several rows, long names get a short one (`c1`, `c2` …), and a
+    column with the values of an earlier one that changes is in `same_as` only. In a table of one row only
+    columns of `WHO` count as constant.
     """
     found = ShownColumns(table, max_value_chars=max_chars)
     if len(table) > 1:

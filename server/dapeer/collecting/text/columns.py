@@ -107,14 +107,16 @@ def _number_kind(text: str, number: re.Match[str]) -> str:
 def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
     """Return the kind of each value ("whole", "empty text", "Cart", …), in the order of `values`.
 
-    `values` are cells, as a program's language writes them. Where texts have from 2 to `MAX_TEXT_SHAPES` shapes, the kind of each names
-      the shape, as "text like 'a-9'" (`'ab-12'` has the shape `'a-9'`). `counts` has how often each value comes. None: there are too many
-      different ones, and values of one shape get the kind of the last of them; if any has a line end, then all are of the kind "value".
+    `values` are cells, as a program's language writes them. Where texts have from 2 to `MAX_TEXT_SHAPES`
+    shapes, the kind of each names the shape, as "text like 'a-9'" (`'ab-12'` has the shape `'a-9'`). `counts`
+    has how often each value comes. None: there are too many different ones, and values of one shape get the
+    kind of the last of them; if any has a line end, then all are of the kind "value".
     """
     if counts is None:
         return _kinds_by_shape(values)
     of = {text: kind(text) for text in counts}
-    texts = [text for text in counts if of[text] == "text"]
+    # A line end within a text would give the others each other's shapes.
+    texts = [text for text in counts if of[text] == "text" and "\n" not in text]
     shapes = dict(zip(texts, shaped("\n".join(texts)), strict=False))
     if 1 < len(set(shapes.values())) <= MAX_TEXT_SHAPES:
         of |= {text: f"text like {shape}" for text, shape in shapes.items()}
@@ -320,11 +322,12 @@ def _rare_rows(
 ) -> Iterator[OddRow]:
     """Yield for each rare value its first rows, at most `MAX_ODD_ROWS`, each with a text on the value.
 
-    Each `OddRow` has the row's index in `values`, from 0, and a text such as `the only 7` or `the first of 3 7`. `counts` has how often
-      each of `values` comes; it is not empty. Rare is what `is_rare` says; the most frequent value never is. Nothing is yielded for fewer
-      than `MIN_ROWS_FOR_RARE` rows, nor, without `kinds`, where the rows with rare values are more than `MAX_ODD_ROWS` and more than one in
-      `ROWS_PER_ODD_ROW`. With `kinds` the values are kinds of rows: the first row of each kind that is not rare is yielded, too, but not of
-      the most frequent ones.
+    Each `OddRow` has the row's index in `values`, from 0, and a text such as `the only 7` or `the first of 3
+    7`. `counts` has how often each of `values` comes; it is not empty. Rare is what `is_rare` says; the most
+    frequent value never is. Nothing is yielded for fewer than `MIN_ROWS_FOR_RARE` rows, nor, without `kinds`,
+    where the rows with rare values are more than `MAX_ODD_ROWS` and more than one in `ROWS_PER_ODD_ROW`. With
+    `kinds` the values are kinds of rows: the first row of each kind that is not rare is yielded, too, but not
+    of the most frequent ones.
     """
     total = len(values)
     if total < MIN_ROWS_FOR_RARE:

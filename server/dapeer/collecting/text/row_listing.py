@@ -120,11 +120,14 @@ def matching_indices(
 ) -> list[int]:
     """Return the indices of the rows for which a filter expression holds, out of `count` rows.
 
-    `columns` has the values of each column, by the name that the expression uses (`c1`, `c2` … among them). A row whose values cannot be
-    compared is left out. `search` searches regular expressions.
+    The indices count from 0, in ascending order. `columns` has the values of each column, by the name that the
+    expression uses (`c1`, `c2` … among them), at least `count` of them. A row whose values cannot be compared
+    or computed is left out. `search(PATTERN, TEXTS)` returns those of the texts in which the regular expression
+    is found; it is called once for each `matches`, and may block.
 
     Raises:
-        ArgumentError: It is no such expression.
+        ArgumentError: The expression is too long, does not parse, names an unknown column, or has what a filter
+            has not; or a pattern is invalid, or takes too long.
     """
     holds = _compile_filter(expression, columns, search)
     found: list[int] = []
@@ -258,14 +261,16 @@ class _ExpressionCompiler:
     ) -> Reads:
         """Return a function that tells of a row whether a text begins or ends with another, or has a pattern.
 
-        `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are the syntax trees of its
-        arguments, which are nested `depth` levels deep. The function takes the row's index, and returns a bool. Values that are no texts
-        are compared as the text that `str` gives (12 begins with "1"), so none raises an error; of a tuple as `other` one must fit.
-        All texts of the column are searched by `matches` here, at once.
+        `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are
+        the syntax trees of its arguments, which are nested in a call at depth `depth`. The returned function takes
+        the row's index, and returns a bool. Values that are no texts are compared as the text that `str` gives (12
+        begins with "1"), so no comparison fails, though computing an argument may raise `TypeError`, `ValueError`
+        or an `ArithmeticError`; of a tuple as `other` one must fit. All texts of the column are searched by
+        `matches` here, at once.
 
         Raises:
-            ArgumentError: `matches` has no column or no literal pattern, or its pattern is invalid or takes too long; or an argument has
-                what a filter has not.
+            ArgumentError: `matches` has no column or no literal pattern, or its pattern is invalid or takes too
+                long; or an argument is nested too deeply, or has what a filter has not.
         """
         part, with_what = self.compile_node(text, depth + 1), self.compile_node(other, depth + 1)
         if name != "matches":
@@ -286,8 +291,9 @@ class _ExpressionCompiler:
     def _compile_unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
-        The returned function takes the row's index (from 0); for a minus it raises `TypeError` if the operand is no number. It also raises
-          what reading the operand raises. `node` is the syntax tree, nested `depth` levels deep; its operand may be any part of a filter.
+        The returned function takes the row's index (from 0); for a minus it raises `TypeError` if the operand is
+        no number. It also raises what reading the operand raises. `node` is the syntax tree, nested `depth`
+        levels deep; its operand may be any part of a filter.
 
         Raises:
             ArgumentError: `node` has another operator, or its operand is nested too deeply or has what a filter
@@ -324,10 +330,9 @@ class _ExpressionCompiler:
     def _compile_arithmetic(self, node: ast.BinOp, depth: int) -> Reads:
         """Return a function that computes an arithmetic operation of two numbers in a row.
 
-        The returned function takes the row's index (from 0). It raises `TypeError` if an operand is no number, and `ArithmeticError`, such as
-          for a division by zero. `node` is the syntax tree, nested `depth` levels deep; its operator must be one of
-              `_RECKONS` (`+ - * / // %`),
-          which is not checked here.
+        The returned function takes the row's index (from 0). It raises `TypeError` if an operand is no number,
+        and `ArithmeticError`, such as for a division by zero. `node` is the syntax tree, nested `depth` levels
+        deep; its operator must be one of `_RECKONS` (`+ - * / // %`), which is not checked here.
 
         Raises:
             ArgumentError: An operand is nested too deeply, or has what a filter must not have.

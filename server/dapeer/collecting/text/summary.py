@@ -161,10 +161,14 @@ def outcome(
     state: State,
     project: Path,
 ) -> str:
-    """Return a sentence on a watch: which line did it, with the values before and after, or that none has.
+    """Return a sentence on a watch: which line did what it waits for, with values, or that none has.
 
-    For a watch with `every`, it says how many lines were recorded. `rows` are the lines that did it, `looks` the functions where the
-    expression was evaluated; `state` is the program's. How the program was run, and for how long, stands in brackets.
+    A watch waits for its expression to become true, to change, or to be written. The values are those before
+    and after the line. For a watch with `every` that has rows, the sentence says instead how many lines were
+    recorded. `rows` are the lines that did it, of which the earliest is told. `looks` are rows of the functions
+    where the expression was evaluated; they are told only without `rows`. `state` is the program's: `stopped`,
+    `running` or `ended`. Paths are shown relative to the folder `project`. The method of the watch, its cost
+    and its seconds stand in parentheses at the end.
     """
     name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION_CHARS)}`"
     took = ", ".join(filter(None, (watch.method, watch.cost, f"{watch.seconds:.1f} s")))
@@ -184,7 +188,10 @@ def outcome(
 def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
     """Return a sentence on the line in `row` that has made the watched expression true, or changed it.
 
-    `name` is the expression in quotes. The doubts that the watch has recorded are in the sentence.
+    The sentence has no full stop. `name` is the expression in quotes. The cells of `row` begin with function,
+    file, line, the value before and the value after; line `0` says that the value was there when the function
+    was first looked at. Paths in the folder `project` are relative to it. The doubts that the watch has
+    recorded are in the sentence.
     """
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""

@@ -89,8 +89,10 @@ def _oddities_of_live_rows(table: Table, names: Sequence[str], dropped: int) -> 
 def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
     """Return a plot of a column's numbers, with the keys `low`, `high`, `band` and `hits`.
 
-    Each place of `band` has the least and greatest number there, or None. The key `hits` has the hit at which each place begins, and the
-    last one. `cells` are the column's texts, `hits` the number of each row. None: the column has fewer than two numbers.
+    `low` and `high` are the least and the greatest number of all. `band` has at most `MAX_PLOT_PLACES` places,
+    each for some successive rows: a list of the least and greatest number there, or None without a number. The
+    key `hits` has the number of the hit at which each place begins, and that of the last row. `cells` are the
+    column's texts, `hits` the number of each row's hit, as text. None: the column has fewer than two numbers.
     """
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]
@@ -264,7 +266,8 @@ def _oddities_by_row(found: ShownColumns) -> dict[int, str]:
 def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> str:
     """Return the values of a row as text, `name = value` for each column, with commas between them.
 
-    `cells` are the row's, `names` those of the columns. If `found` has more than `ALL_ROWS` rows, constant columns are left out.
+    `cells` are the row's, `names` those of the columns, in the same order and number; columns are shown by
+    their short names in `found`. If `found` has more than `ALL_ROWS` rows, constant columns are left out.
     """
     always = found.constant if len(found.table) > ALL_ROWS else {}
     return ", ".join(

@@ -61,8 +61,10 @@ def is_stand_in(pid: int) -> bool:
 def name_scripts(patch: Any) -> None:
     """Have an `output` event sent, after files are loaded, that names scripts which GDB did not run.
 
-    Each script is named once, Rust's own never. Several files that are loaded at once are handled together. `patch` is this patch's
-    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Each script is named once, Rust's own never. Several files that are loaded at once are handled together. Nothing
+    is sent where GDB runs all scripts, or the process is a stand-in, which is to become another program. `patch` is
+    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
     """
     send: Any = importlib.import_module("gdb.dap.server").send_event
     known: set[str] = set()

@@ -185,7 +185,8 @@ class TypeNames:
     def name(self, kind: Any) -> str:
         """Return the name of `kind`, a `gdb.Type`, as GDB's recognizers abbreviate it; results are remembered.
 
-        A type for which they know no shorter name has its own.
+        A name without `<` and `::` is returned as it is, and is not remembered. A type for which the recognizers
+        know no shorter name has its own.
         """
         long = str(kind)
         if "<" not in long and "::" not in long:

@@ -148,8 +148,9 @@ def restore_stock_summary(value: Any, *_: Any) -> str:
 def load_formatters(debugger: Any, program: str) -> None:
     """Import Rust's formatters into an `lldb.SBDebugger`, if the file `program` is a Rust program.
 
-    `rustc` is run to find them. LLDB shows Rust's containers by our summary then. `program` is a path, perhaps in single quotes. Nothing
-    happens if it is no Rust program, or rustc is missing.
+    `rustc` is run to find them, which blocks for at most `SECONDS_FOR_RUSTC`. LLDB shows Rust's containers by
+    our summary then. `program` is a path, perhaps in single quotes. Nothing happens if it is no Rust program or
+    cannot be read, if rustc is missing, fails or takes longer, or if it has no such formatters.
     """
     folder = importlib.import_module("rust_formatters").folder_for(program.strip().strip("'"))
     if folder is not None:

@@ -399,7 +399,8 @@ def try_again(patch: Any) -> None:
 def apply_rows() -> None:
     """Apply `ROWS`, the patches of debugpy's adapter, in this process; those that do not fit stay off.
 
-    debugpy's modules are imported, and raise nothing here. A row that does not fit is reported by `patching.reporters`.
+    debugpy's modules are imported, and raise nothing here. The row `ENVIRONMENT` of debugpy's launcher is
+    applied first. A row that does not fit is reported by `patching.reporters`.
     """
     debugpy_launcher.describe_little()
     # The adapter's modules import each other, in this order only.
@@ -447,8 +448,8 @@ def refuse_insecure_version() -> None:
 def main() -> None:
     """Run `python -m debugpy.adapter` in this process with those patches that fit.
 
-    Patches that do not fit are reported on stderr. Warnings of Python are ignored in this process. The call returns or exits as the
-      adapter does.
+    Patches that do not fit are reported on stderr. Warnings of Python are ignored in this process. The call
+    returns or exits as the adapter does.
 
     Raises:
         SystemExit: The adapter exits, or a patch that secures debugpy is off in an untried version of it (a

@@ -136,8 +136,9 @@ def report_disabled_options(known: dict[str, Any]) -> None:
 def doctest_errors(error: Any) -> Iterator[BaseException]:
     """Yield the error itself; of a failed doctest one exception for each failed example instead.
 
-    `error` is the exception of a failed test. Each of these is raised and caught here at the example's line, so its traceback names that
-    line. An example that has raised gives what it raised, another an `AssertionError` with the wanted and the printed text.
+    `error` is the exception of a failed test. The exception for an example is raised and caught here at the
+    example's line, so its traceback names that line: it is what the example has raised, or else an
+    `AssertionError` with the wanted and the printed text. A failure whose line is unknown is yielded itself.
     """
     for each in getattr(error, "failures", None) or [error]:
         test: Any = getattr(each, "test", None)
@@ -291,7 +292,12 @@ def pass_by_exit_codes() -> None:
 def pose_as(module: str, arguments: list[str]) -> None:
     """Set `__main__` and `sys.argv` as they are under `python -m MODULE ARGUMENT…`.
 
-    `module` is a package with a `__main__`, which is not run here. The working directory is put on `sys.path`.
+    `module` is a package with a `__main__`, which is not run here; the package itself is imported, which runs its
+    code. The working directory becomes the first entry of `sys.path`. `sys.modules["__main__"]` is replaced by a
+    new module.
+
+    Raises:
+        ImportError: There is no such package, or it cannot be imported.
     """
     sys.path.insert(0, os.getcwd())
     spec: Any = importlib.util.find_spec(f"{module}.__main__")
@@ -321,11 +327,12 @@ showing = sibling("dapeer_debuggee/process/showing")
 
 
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
-    """Return how a test is run: `program` or `module`, the name of that, and its arguments.
+    """Return how to run a test: `program` or `module`, that one's path or name, and its arguments.
 
-    `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones for the runner, put behind. Django's `manage.py` runs
-    it in a Django project without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr. For Django and
-    unittest, the test file's folder may be appended to `sys.path`.
+    `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones for the runner, put behind
+    the test. A test below a `manage.py` is run by that program if Django can be imported and pytest-django
+    cannot; any other one by the module pytest if it can be imported, else by unittest, which is said on stderr.
+    For Django and unittest, the test file's folder may be appended to `sys.path`. Nothing is run here.
     """
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents

@@ -94,14 +94,15 @@ class Servers:
     def set_use(self, neovim_address: str, use: ServerUse, report: Report) -> None:
         """Record which OpenCode server a Neovim uses now, listen to it, and have the core registered.
 
-        The core is registered, in tasks, where the Neovim wants it, and removed elsewhere. A server on another machine counts as none,
-        which is reported: it gets neither password nor token. The listeners of `subscribe` are called if the server, or its password, is
-        another one.
+        The core is dapeer's server process. It is registered, in tasks, where the Neovim wants it, and removed
+        elsewhere; if the core has no HTTP, neither is done. An OpenCode server on another machine counts as none, which
+        is reported: it gets neither password nor token. The listeners of `subscribe` are called if the server, or its
+        password, is another one.
 
         Args:
             neovim_address: The address of the Neovim.
             use: The OpenCode server, and what is to be registered there; an empty URL: none any more.
-            report: Takes what becomes of the registrations.
+            report: Takes what becomes of the registrations, and that a server on another machine is refused.
         """
         if use.url and not is_on_this_machine(use.url):
             self._report_refusal(use, report)

@@ -199,8 +199,8 @@ class Narration:
     def _text_of_part(self, part: Json) -> str:
         """Return a call of a tool with its state, or the last line of a complete text; else an empty text.
 
-        `part` is a part of a message, as OpenCode sends it. A part that begins a text of the model is recorded, so that `_add_delta` adds to
-        it; a complete one is forgotten.
+        `part` is a part of a message, as OpenCode sends it. A part that begins a text of the model is recorded, so that
+        `_add_delta` adds to it; a complete one is forgotten.
         """
         match part:
             case {"type": "tool", "tool": str(tool), "state": {"status": str(status), **more}}:
@@ -385,8 +385,8 @@ class PromptRun:
     ) -> PromptOutcome:
         """Wait for the outcome, and return it: from events, or from the state after the start's answer.
 
-        The latter is requested once the request that starts the run was answered. `watching` and `beginning` are the tasks that `_running_tasks`
-        yields. There is no timeout.
+        The latter is requested once the request that starts the run was answered. `watching` and `beginning` are the tasks
+        that `_running_tasks` yields. There is no timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -426,8 +426,8 @@ class PromptRun:
     ) -> PromptOutcome | None:
         """Wait until `event` is set, or the run has ended; return its outcome if it has ended, else None.
 
-        `watching` and `beginning` are the tasks that `_running_tasks` yields. There is no timeout. The state is requested once when the start is
-        answered before either.
+        `watching` and `beginning` are the tasks that `_running_tasks` yields. There is no timeout. The state is requested
+        once when the start is answered before either.
 
         Raises:
             OpenCodeError: The request that starts the run was rejected, or OpenCode is gone.
@@ -444,13 +444,17 @@ class PromptRun:
         return watching.result() if watching.done else None
 
     async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
-        """Follow events until the prompt has an outcome, and return that; report new text.
+        """Follow OpenCode's events until the prompt has an outcome, and return that; report new text.
 
-        The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins. `report` is awaited with
-        each new text. Once the stream is open, `_stream_open_event` is set, for which the start waits.
+        The state of the session is requested at events that may end the prompt, among them heartbeats and the
+        beginning of a stream after an interruption. `look_at_once`: also when the first stream begins. A request
+        that does not reach OpenCode is passed over. `report` is awaited with each new text; what it raises leaves
+        here. Once the stream is open, `_stream_open_event` is set, for which the start waits. There is no time
+        limit.
 
         Raises:
-            OpenCodeError: OpenCode is gone, or its events have ended.
+            OpenCodeError: OpenCode is gone after several attempts to follow it, rejects a request, or its events
+                have ended.
         """
         narration = Narration(self.session.id)
         async with aclosing(follow_events(self._opencode)) as events:

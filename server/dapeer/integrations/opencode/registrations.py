@@ -124,9 +124,9 @@ def _numbered_name(number: int) -> str:
 def _open_and_lock(path: Path, how: int) -> int | None:
     """Open a file and lock it, without waiting; return its file descriptor, which the caller closes.
 
-    None: another core (server process) has the lock, or the file is gone, a symbolic link, or cannot be opened. `how` has the flags of
-      `os.open`, such as `os.O_RDWR`; with `os.O_CREAT` a missing file is made, for this user only. Where the system has no `fcntl`, the
-      file is opened without a lock.
+    None: another core (server process) has the lock, or the file is gone, a symbolic link, or cannot be
+    opened. `how` has the flags of `os.open`, such as `os.O_RDWR`; with `os.O_CREAT` a missing file is made,
+    for this user only. Where the system has no `fcntl`, the file is opened without a lock.
     """
     lock = -1
     try:

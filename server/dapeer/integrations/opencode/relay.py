@@ -323,8 +323,10 @@ async def end_call(opencode: OpenCode, session: Json, *, asks: bool = True) -> N
 def tool_result(outcome: PromptOutcome) -> Result:
     """Return the result of a tool from the outcome of its call: text, files, and whether it has failed.
 
-    A tool that has not completed counts as failed, with its error as the text. Without a call of a tool in it, the outcome's error, or
-    else the answer, is the text, and it has failed.
+    The first call of a tool in the outcome's turn counts. A tool that has not completed counts as failed, with its
+    error as the text, empty if there is none. If the turn has no call of a tool, the result counts as failed, with
+    the outcome's error as its text, or else the answer. The files are the call's `attachments`, empty if there are
+    none.
     """
     calls = (
         part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"
@@ -397,15 +399,18 @@ async def opencode_tools(
 ) -> Reply:
     """List OpenCode's own tools, MCP servers' included, with their arguments.
 
-    `name` selects the tool of this name, or else those whose names contain it; only then are descriptions and schemas in the text, and
-    descriptions whole. `agent` is the one whose rules decide which tools are listed, `directory` the folder, relative to the project. The
-    data has `tools` (`name`, `description`, `input_schema`; empty: none fits), `mcp_servers` (state by name), and `missing`, a sentence,
-    if OpenCode cannot run tools for dapeer now: then tools of MCP servers are not listed.
+    `name` selects the tool of this name, or else those whose names contain it; only then are schemas in the
+    text and descriptions whole, else a description is a short line. `agent` is the one whose rules decide which
+    tools are listed (None: OpenCode chooses one), `directory` the folder, relative to the project (None: the
+    project). The data has `tools` (`name`, `description`, `input_schema`; empty: none fits), `mcp_servers`
+    (state by name), and `missing`, a sentence, if OpenCode cannot run tools for dapeer now: then tools of MCP
+    servers are not listed, and no agent's rules are applied. Unless the list is cached, it takes a session of
+    OpenCode, which is made for it and deleted again.
 
     Raises:
         NoOpenCode: No server is known.
         ArgumentError: There is no such agent.
-        OpenCodeError: OpenCode is gone, or rejects a request.
+        OpenCodeError: OpenCode is gone, rejects a request, or its plugin has not answered with a list.
     """
     catalogue, where = _catalogue_and_directory(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
@@ -440,7 +445,8 @@ async def opencode_tool_call(
     `arguments` are the tool's (None: none), `agent` is the one whose rules apply (None: OpenCode's own), and
     `directory` the folder in which the tool runs, relative to the project (None: the project). The reply is the
     tool's result, or the question of the tool that somebody has to answer first. A tool that has failed gives a
-    failed reply, not an exception. After `timeout_ms` the tool is stopped.
+    failed reply, not an exception. After `timeout_ms` (milliseconds) the tool is stopped. It runs in a new
+    session of OpenCode, which is deleted afterwards unless an answer is needed.
 
     Raises:
         NoOpenCode: No server is known.

@@ -149,10 +149,11 @@ LONGEST_PATH: Final = 100
 def socket_name(path: Path) -> Generator[str]:
     """Yield a name of a path, however long, to which a unix socket can be bound or connected.
 
-    It is valid while the body runs. On Linux a long one goes through a descriptor of its folder, for this process only.
+    The name is valid while the body runs. A path of at most `LONGEST_PATH` bytes is yielded as it is,
+    unchecked. On Linux a longer one goes through a descriptor of its folder, for this process only.
 
     Raises:
-        OSError: The folder does not exist, or the path is too long for this system.
+        OSError: The path is longer, and its folder cannot be opened, or the system is not Linux.
     """
     if len(os.fsencode(path)) <= LONGEST_PATH:
         yield str(path)
@@ -171,11 +172,13 @@ def socket_name(path: Path) -> Generator[str]:
 def sweep_leftovers(folder: Path) -> Generator[None]:
     """Remove what killed servers have left in a folder, then run the body while nobody else removes.
 
-    So nobody removes a socket that the body binds before it listens, or a token that it writes before it is locked. Where another process
-    sweeps, or runs its body, just now, this one does not sweep; it waits for the end of the other's sweep.
+    So nobody removes a socket that the body binds before it listens, or a token that it writes before it is
+    locked. What is removed are the user's own sockets, announcements and tokens of processes that have ended.
+    Where another process sweeps, or runs its body, just now, this one does not sweep; it blocks until the end
+    of the other's sweep. On a system without `fcntl` nothing is removed or locked.
 
     Raises:
-        OSError: The folder cannot be opened.
+        OSError: The folder cannot be opened or locked.
     """
     file = os.open(folder, os.O_RDONLY)
     try:

@@ -280,14 +280,12 @@ def _open_or_find_next(
 ) -> Server | None:
     """Send a new server what it must know of the client, and return it, or the next if it ends before.
 
-    None: there is no next server, or the client has left. The new server's answer is awaited, for `SECONDS_TO_OPEN` at most; the search
-      for a next one takes as long as a server may take to start. A server that is not returned is closed. The
-          client gets notifications, on
-      stdout, that everything may have changed. `what` is a name of the server for the client, as the beginning of
-          a sentence, `wish` what the
-      client has asked of a server, `client` the client itself, which is watched for its end, and
-          `client_requests` what it has sent that a
-      new server must know.
+    None: there is no next server, or the client has left. The new server's answer is awaited, for
+    `SECONDS_TO_OPEN` at most; the search for a next one takes as long as a server may take to start. A server
+    that is not returned is closed. The client gets notifications, on stdout, that everything may have
+    changed. `what` is a name of the server for the client, as the beginning of a sentence, `wish` what the
+    client has asked of a server, `client` the client itself, which is watched for its end, and
+    `client_requests` what it has sent that a new server must know.
     """
     try:
         server.open(client_requests)

@@ -181,8 +181,9 @@ def _announcements_of_project_neovims(folder: str) -> Iterable[str]:
     """Return the paths of announcements of servers for Neovims on the project of `folder`, nearest first.
 
     An announcement is the file that the server attached to a Neovim leaves in the runtime folder. Near are
-    those with few steps between the server's folder and `folder`, which may be the same one. Ended servers
-    are not left out. The result is empty if there are none, or the runtime folder cannot be read.
+    servers with few steps between their own folder and `folder`, which may be the same one. Ended servers are
+    not left out; announcements that cannot be read are. The result is empty if there are none, or the runtime
+    folder cannot be read.
     """
     base = folder_names.runtime()
     try:

@@ -55,11 +55,14 @@ def wait_for_successor(
 ) -> ReachedServer | None:
     """Wait for the server that takes the place of a bridge's one, and connect to it; None: none appears.
 
-    While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all. A server that runs
-    already is connected to at once. Which servers fit depends on this process's working directory, and on `wish.nvim`.
+    It waits only while the Neovim of the lost server lives, whose plugin is going to start a core (a server
+    process) again, and for at most `SECONDS_FOR_A_CORE`; it does not wait if `lost` is None, or if no socket
+    for announcements can be opened. A server that runs already is connected to at once. Which servers fit
+    depends on this process's working directory, and on `wish.nvim`. It blocks; closing the connection is left
+    to the caller.
 
     Args:
-        lost: The server that has ended; None: the bridge had started it.
+        lost: The server that has ended; None: the bridge had started that one itself.
         wish: What the client has asked for.
         client: A file descriptor that can be read when the client has left, which ends the wait.
     """

@@ -70,11 +70,12 @@ _OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUF
 async def serve_application(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
     """Serve an ASGI application on a bound socket while the body runs; then finish or end its requests.
 
-    After the body, requests under way have a moment to be answered; then all connections are closed, and requests that still run are
-    cancelled. Connections are accepted until that is done. The application gets no lifespan events.
+    After the body, requests under way have `SECONDS_FOR_LAST_ANSWERS` to be answered; then all connections are
+    closed, and requests that still run after `SECONDS_TO_FINISH` more are cancelled. Connections are accepted until
+    that is done. The application gets no lifespan events.
 
-    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs without limit when there are
-    no file descriptors left. Closing the socket is left to the caller.
+    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs
+    without limit when there are no file descriptors left. Closing the socket is left to the caller.
     """
     config = _config(application)
     state, strangers = ServerState(), UnadmittedConnections(_max_unadmitted())
@@ -94,7 +95,11 @@ async def serve_application(application: Application, bound: socket.socket) -> A
 
 
 def _config(application: Application) -> uvicorn.Config:
-    """Return uvicorn's configuration for an application, loaded."""
+    """Return uvicorn's configuration for an ASGI application, loaded.
+
+    The server speaks HTTP/1.1 by h11, without websockets, lifespan events, logs of its own, and the headers
+    `Server` and `Date`. A connection stays open for `SECONDS_IDLE` after an answer.
+    """
     config = uvicorn.Config(
         application,
         lifespan="off",

@@ -340,12 +340,14 @@ class LineBreakpoints:
     async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Send `setBreakpoints` with all breakpoints of a file, without options that the adapter lacks.
 
-        `requested` are all breakpoints of the file `path`, those that collect included; an empty sequence removes all. For those that
-        collect, the program is instructed to record values by itself ("tracer"), or log points are sent in the same request, or nothing, as
-        `collecting_way`, the way that this session allows, says. The mirror gets the adapter's answer.
+        `requested` are all breakpoints of the file `path`; those that collect are among them; an empty sequence
+        removes all. For those that collect, the program is instructed to record values by itself ("tracer"), or log
+        points are sent in the same request, or nothing, as `collecting_way`, the way that this session allows,
+        says. The mirror gets the adapter's answer. The tools that show recorded values become listed if some
+        collect.
 
         Raises:
-            DapeerError: The adapter rejects the request, or does not answer.
+            DapeerError: The adapter rejects the request, or does not answer; or the session has ended.
         """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.collecting_way == "log points":

@@ -47,9 +47,12 @@ async def start_up(
 ) -> DapeerError | None:
     """Do the DAP handshake of a new session, and send all breakpoints.
 
-    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. Once the program runs, its process is watched.
-    A program that stops at its entry only to learn at which functions it collects is resumed. A debuggee that ends during the handshake is
-    no failure if its adapter has reported an exit code, or the end and rejected nothing. After a failure, the caller ends the adapter.
+    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. The handshake takes at
+    most the definition's `timeouts.launch` or `timeouts.attach`. Once the program runs, its process is watched. A
+    program that stops at its entry only to learn at which functions it collects is waited for and resumed. A
+    debuggee that ends during the handshake is no failure if its adapter has reported an exit code, or has reported
+    the end and a moment later has neither rejected a request nor closed its output. After a failure, the caller
+    ends the adapter.
     """
     plan = session.plan
     timeouts = plan.definition.timeouts
@@ -214,7 +217,9 @@ def _expect_output(session: DirectSession) -> None:
 async def _evaluate_attached(session: DirectSession) -> None:
     """Evaluate the definition's `attached` expression in a program that was attached to.
 
-    If it fails, or returns a text, that is logged, and the program itself is asked at later stops for what its adapter leaves out.
+    Nothing happens if the definition has none. The answer is awaited for `SECONDS_TO_IMPROVE` at most. If the
+    evaluation fails, is not answered in time, or returns a text that is not empty, that is logged, and from
+    then on the program itself is asked at stops for what its adapter leaves out.
 
     Raises:
         ChannelClosed: The session ended first.

@@ -82,8 +82,9 @@ async def inspect_stop(session: Session, seconds: float = SECONDS_TO_LOOK) -> No
 async def _fetch_stop(session: Session) -> None:
     """Wait until what the snapshot of the session's stop needs is fetched.
 
-    The mirror keeps what was fetched. If another stop has replaced the stop meanwhile, that one is awaited, up
-    to `MAX_LOOKS` times in all. If the session is not stopped, nothing is done.
+    The mirror keeps what was fetched; errors of the adapter raise nothing. If another stop has replaced the
+    stop meanwhile, that one is awaited, up to `MAX_LOOKS` times in all. The wait has no time limit: the caller
+    sets one. If the session is not stopped, nothing is done.
     """
     # Another client may resume the program, and it may stop again, during the inspection.
     for _ in range(MAX_LOOKS):
@@ -180,7 +181,8 @@ class inspected_stop:  # noqa: N801 - it is used like a function
 def left_stop_error(session: Session, stop: Stop) -> NotStopped | None:
     """Return the error for a call during which the program has left `stop`; None: it is still there.
 
-    The error says who has resumed the program, if that is known, and whether the program has ended, or stopped again.
+    The error says that the program has ended, or else that it was resumed, by whom if that is known, and
+    whether the thread has stopped again.
     """
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:

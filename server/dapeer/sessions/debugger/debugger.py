@@ -335,8 +335,8 @@ class Debugger:
     async def own_processes(self) -> AsyncGenerator[Processes]:
         """Yield an empty set of processes; those added in the block are killed at its exit.
 
-        The caller adds processes by `add` or `claim`. If dapeer is killed before, they are killed, too. The exit waits for their end, for
-          `SECONDS_TO_BE_GONE` at most, also when it is cancelled.
+        The caller adds processes by `add` or `claim`. If dapeer is killed before, they are killed, too. The exit
+        waits for their end, for `SECONDS_TO_BE_GONE` at most, also when it is cancelled.
         """
         processes = Processes(self._reaper)
         try:
@@ -594,11 +594,12 @@ class Debugger:
     def push_breakpoints(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending all breakpoints of files to every session that takes them; return the broadcast.
 
-        Its `wait_for_failures` waits, and returns a line for each session that has not applied them, with the
-        reason. `paths` are the files; a file without breakpoints loses those that sessions have. A session that
-        leaves its program to a child gets none: the child does. `started` is a session of a program that was just
-        started with these breakpoints: no session of that program is sent anything, and `wait_for_failures` waits
-        for the others only briefly.
+        `wait_for_failures` of the broadcast waits, and returns a line for each session that has not applied them,
+        with the reason. `paths` are the files; a file without breakpoints loses those that sessions have. A session
+        that leaves its program to a child gets none: the child does. `started` is a session of a program that was
+        just started with these breakpoints: no session of that program is sent anything, and `wait_for_failures`
+        waits for the others for at most `SECONDS_FOR_OTHERS`. None: it waits without a limit of its own until one
+        session has applied them, then so long for the others.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 
@@ -654,7 +655,10 @@ class Debugger:
     def push_collecting(self, started: Session | None = None) -> Broadcast:
         """Start having every session collect at the wanted functions, and no others; return the broadcast.
 
-        The sessions of the program that was just `started` are left out: they do so already.
+        Wanted are the functions of all clients. `wait_for_failures` of the broadcast waits for the sessions, and
+        returns a line for each that has not applied the change, with the reason. `started` is a session of a
+        program that was just started: the sessions of that program are left out, as they collect there already.
+        None: no session is left out, except those that have ended.
         """
         functions = [*self.breakpoints.function_points.values()]
         known = started.program.sessions if started else ()

@@ -51,13 +51,16 @@ async def page_of(
 ) -> Page:
     """Return `count` children of a container from `start` on, as a page with their total.
 
-    `kind` is "indexed" for elements, "named" for other members, or None for both. Of both, the elements come first, so that an element's
-    index is its place. `reference` is the container's `variablesReference`. `fetching` is what requests the children that the mirror lacks.
-    `open` of the page says that there may be more elements than `total`; then, and if the page ends before the last element, `total` counts
-    elements only.
+    `start` counts from 0; fewer are returned at the end. `kind` is "indexed" for elements, "named" for other
+    members, or None for both. Of both, the elements come first, so that an element's index is its place.
+    `reference` is the container's `variablesReference` at `stop`. `fetching` is what requests the children that
+    the mirror lacks. `total` counts the children of the kind; for None it counts elements only if the page ends
+    before the last element, or if `open` says that there may be more elements than `total`. `by_number` says
+    whether the container has elements, or may have; with "named" it is always true.
 
     Raises:
-        DapeerError: A request failed, or the program runs.
+        NotStopped: The program runs.
+        DapeerError: A request failed.
     """
     container = await _container(fetching, stop, reference)
     if kind == "named":

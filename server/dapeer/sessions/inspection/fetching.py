@@ -208,9 +208,10 @@ class OtherClient:
     def _expects(self, command: str, arguments: Body) -> bool:
         """Return whether the person's client is about to send this request, by what it has sent before.
 
-        `command` and `arguments` are those of a request that dapeer wants to send: `stackTrace` of the stopped thread, `scopes` of its
-        first frame with a source, or `variables` of a container in `_unasked_containers`. Others are not expected, nor is a request for a
-        part of an answer (a page, say).
+        `command` and `arguments` are those of a request that dapeer wants to send: `stackTrace` of the stopped thread
+        or `scopes` of its first frame with a source, if the client asks that next, or `variables` of a container in
+        `_unasked_containers` for which the client's request is not under way. Others are not expected, nor is a request
+        for a part of an answer (a page, say).
         """
         if any(arguments.get(each) for each in PARTS):
             return False
@@ -393,7 +394,13 @@ class Fetching:
     async def fetch_shown_frame(self, stop: Stop) -> StackFrame | None:
         """Return the frame of a stop to show first, the user's if there is one; None: there is no stack.
 
-        It is fetched if the mirror lacks it; up to `MAX_SEARCHED_FRAMES` frames are fetched to find one of the user's.
+        What the mirror lacks is requested, once the person's client (Neovim's nvim-dap) has looked, if that looks
+        first; up to `MAX_SEARCHED_FRAMES` frames are fetched to find one of the user's. If there is none, the
+        innermost frame is returned.
+
+        Raises:
+            NotStopped: Frames are needed, and the thread runs.
+            DapeerError: The request failed.
         """
         if (
             stop.default_frame is None

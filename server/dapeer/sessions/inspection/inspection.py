@@ -50,13 +50,17 @@ _QUOTED = re.compile(r'"(.+)"', re.DOTALL)
 async def evaluate_stop_reason(
     mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate
 ) -> None:
-    """Evaluate the definition's expressions for a stop's signal or exception.
+    """Evaluate the definition's expressions for a stop's signal or exception, in the program.
 
-    The mirror keeps the results. `evaluate` takes an expression, a frame id and a DAP context. Nothing is evaluated where no expression
-    fits the stop. The stop's stack must have been fetched.
+    The mirror keeps the results; nothing is returned. `evaluate` takes an expression, a frame id and a DAP
+    context (`hover`, `watch` or `repl`), is awaited for each expression that fits, and returns the value as
+    text. `signal` fits a stop by a signal or after attaching, `exception` a stop at an exception of which the
+    adapter has given no text, and `finding` and `thrown` fit if `finding_at` or `thrown_at` is found in the
+    name of the innermost frame. Nothing is evaluated where none fits. The stack of the stopped thread must have
+    been fetched, and have a frame.
 
     Raises:
-        DapeerError: An evaluation failed.
+        DapeerError: An evaluation failed; expressions after it are not evaluated.
     """
     frame = stop.stack.frames[stop.thread_id][0]
     innermost = frame["id"]
@@ -341,9 +345,10 @@ class Inspection(Fetching):
     def _keep_printed_place(self, stop: Stop) -> None:
         """Record the place that a printed report names, with its source, if no frame is the user's.
 
-        The program has printed such a report where a stop is for a panic or the like (`stop.real_reason`). Its place is looked for by the
-        definition's pattern `printed_place` in the output since the stop before; the first place outside of libraries counts, and is
-        recorded in the mirror, as `printed_place` and `source` of `stop.found`. Nothing is recorded without such a pattern, place, or known frames.
+        The program has printed such a report where a stop is for a panic or the like (`stop.real_reason`). Its place is
+        looked for by the definition's pattern `printed_place` in the output since the stop before; the first place outside
+        of libraries counts, and is recorded in the mirror, as `printed_place` and `source` of `stop.found`. Nothing is
+        recorded without such a pattern, place, or known frames.
         """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
@@ -535,8 +540,8 @@ class Inspection(Fetching):
     ) -> tuple[int, list[str]] | None:
         """Return the lines around a line as the program has loaded them: the first's number, and texts.
 
-        `line_count` is how many lines on either side, `function` the name of the frame there. None: they cannot be read. A file that may hold
-        secrets gives one line that says so.
+        `line_count` is how many lines on either side, `function` the name of the frame there. None: they cannot be read. A
+        file that may hold secrets gives one line that says so.
         """
         if self._secret_files.hides(path):
             return line, [HIDDEN]

@@ -270,11 +270,12 @@ async def _evaluate_pattern(
 ) -> str:
     """Evaluate an expression in a frame; return the first match of `pattern` in the result.
 
-    The whole match is returned, not a group of it. The adapter evaluates in DAP's context `watch`; `frame_id` is its id of the frame, None:
-    no frame.
+    The whole match is returned, not a group of it. The adapter evaluates in DAP's context `watch`, for at most
+    `SECONDS_TO_EVALUATE`, which may run code of the program; `frame_id` is its id of the frame, None: no frame.
 
     Raises:
-        ArgumentError: The evaluation failed, or nothing in the result matches.
+        ArgumentError: The evaluation failed or took too long, the session has ended, or nothing in the result
+            matches.
     """
     try:
         body = await evaluate(session, expression, frame_id, "watch", SECONDS_TO_EVALUATE)
@@ -395,13 +396,14 @@ class _TracedRun:
     ) -> LastWrite:
         """Run from the entry to the stop `wanted` for the `times`-th time; return what was remembered there.
 
-        The program is resumed at every other stop, and is not ended here: it stands at the stop afterwards. The session may still be on
-        its way to its entry, which is waited for. `client` is the key of the client that asks, `seconds` how long all of that may take. If
-        the program ends before, or still runs then, the `count` of the result is None.
+        The program is made to remember who writes the place, and is resumed at every other stop. It is not ended here:
+        it stands at the stop afterwards. The session may still be on its way to its entry, which is waited for.
+        `client` is the key of the client that asks. The waits for the entry and for the stop end `seconds` after the
+        call. If the program ends between the two, or still runs then, the `count` of the result is None.
 
         Raises:
-            ArgumentError: The program cannot remember it.
-            NotStopped: The program has not stopped at its entry within `seconds`.
+            ArgumentError: The program cannot remember the place, or does not tell what it has remembered.
+            NotStopped: The program has not stopped at its entry within `seconds`, or has ended before.
             DapeerError: The program cannot be resumed, or the adapter rejects a request or does not answer.
         """
         session, clock = self.session, anyio.current_time
@@ -427,10 +429,11 @@ class _TracedRun:
     async def _run_to_stop(
         self, wanted: StopIdentity, times: int, end: float
     ) -> tuple[bool, Stop | None]:
-        """Let the program go on until it stops as `wanted` for the `times`-th time.
+        """Let the program go on until `session` stops as `wanted` for the `times`-th time.
 
-        It is resumed at all other stops, also those of other sessions of the program. `end` is a time of anyio's clock. Return True and
-        that stop, or else False and None: the program has ended, or still runs at `end`.
+        The stop at which it is now counts, too. It is resumed at all other stops, also those of other sessions of
+        the program, which never count. `times` is at least 1; `end` is a time of anyio's clock. Return True and the
+        stop, or else False and None: the program has ended, still runs at `end`, or was not stopped at the call.
 
         Raises:
             DapeerError: The program cannot be resumed, or its stack cannot be fetched.
@@ -523,7 +526,10 @@ async def _record_writes(
 def call_that_stops_there(last: LastWrite, session: Session, project: Path) -> str:
     """Return the text of a `dap_run` call that stops a session's program before the last write.
 
-    It has what the program was started with; paths in `project` are relative to it. `last` must have a breakpoint.
+    The call has the adapter's type, the breakpoint of `last`, which must have one, and what names the program
+    (`program`, `module`, `code`, `args`); the latter only if dapeer itself started the program, not for a
+    session of a Neovim. The paths of program and breakpoint are relative to `project` if they are in it.
+    Nothing is run.
     """
     first = session.program.first
     inputs: Mapping[str, object] = first.plan.inputs if isinstance(first, DirectSession) else {}

@@ -72,13 +72,15 @@ async def run_command(
 ) -> int:
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
-    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it belongs to; it runs in
-    the folder `cwd`, and `env` is added to the variables that `starter_environment` returns. What it has started and left behind is killed at its
-    end, after its output was read for at most `SECONDS_AFTER_EXIT`. There is no time limit: if the caller is cancelled, the command is
-    killed with all that it has started.
+    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it
+    belongs to; it runs in the folder `cwd`, and `env` is added to the variables that `starter_environment` returns.
+    What it has started and left behind is killed at its end, after its output was read for at most
+    `SECONDS_AFTER_EXIT`. There is no time limit: if the caller is cancelled, the command is killed with all that it has
+    started.
 
     Raises:
-        CannotRun: The system does not start the command: it or the folder is missing, may not be used, or no process is free.
+        CannotRun: The system does not start the command: it or the folder is missing, may not be used, or no
+            process is free.
     """
     async with own_processes() as processes:
         try:
@@ -595,11 +597,11 @@ class TriggerRun:
     async def _send_request(self, request: HttpRequest) -> Response:
         """Send an HTTP request, follow its redirects, and return the last response.
 
-        A request to this machine is sent only if a debugged program listens there; one to another host is sent as
-        it is. A URL that is only a path goes to the program's own port, at the URL that the caller's `ready` gives,
-        or at localhost. Redirects are followed if they lead to debugged programs of this machine or to the same
-        origin. If the system does not tell whose a port is, a note of the response says so. There is no time limit:
-        the caller sets one.
+        A request to this machine is sent only if a debugged program listens there; one to another host is sent as it
+        is. A URL that is only a path goes to the program's own port, at the URL that the caller's `ready` gives, or at
+        localhost. Redirects are followed if they lead to debugged programs of this machine or to the same origin. If
+        the system does not tell whose a port of this machine is, the request is sent if anything listens there, and a
+        note of the response says so. There is no time limit: the caller sets one.
 
         Raises:
             NotListening: No debugged program is at an address on this machine; nothing was sent there.
@@ -667,8 +669,8 @@ class Triggers:
     ) -> None:
         """Hold no triggers yet.
 
-        They are done in `tasks`; `everybody` returns all sessions, to which requests may go, and `own_processes` opens the set of processes of a
-        command.
+        They are done in `tasks`; `everybody` returns all sessions, to which requests may go, and `own_processes` opens the
+        set of processes of a command.
         """
         self._tasks = tasks
         self._all_sessions = everybody

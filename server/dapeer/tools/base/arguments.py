@@ -153,19 +153,24 @@ def requested_functions(
 ) -> RequestedFunction:
     """Return the functions at which a breakpoint without a line is set, with what is collected there.
 
-    The `name` of the result holds all names, joined by commas; its `calls` says whether it is for calls, and its `collect` is empty for a
-    breakpoint that stops. The result also has the `condition` and `maxHits` of `plain`, if that has them.
+    The `name` of the result holds all names, joined by commas; its `calls` says whether it is for calls, and
+    its `collect` is empty for a breakpoint that stops. The result also has the `condition` and `maxHits` of
+    `plain`, if that has them and something is collected.
 
     Args:
-        function: The name of one function, or None if `calls` names them.
-        calls: Names or patterns such as `shop.*` of functions whose calls are collected; a text may hold several, separated by commas.
-        plain: The breakpoint's condition, hit condition and log message in DAP's terms; where something is collected, this function adds
-            `collect` and `maxHits` to it in place.
-        expressions: What is evaluated at each hit; if it and `calls` are empty, the program stops at the function.
+        function: The name of one function, or None if `calls` names them. If something is collected there, it
+            is not checked.
+        calls: Names or patterns such as `shop.*` of functions whose calls are collected; a text may hold
+            several, separated by commas. With `calls`, `function` is ignored.
+        plain: The breakpoint's condition, hit condition and log message in DAP's terms; where something is
+            collected, this function adds `collect` and `maxHits` to it in place.
+        expressions: What is evaluated at each hit; if it and `calls` are empty, the program stops at the
+            function.
         max_hits: After how many hits collecting ends; None: no limit.
 
     Raises:
-        ArgumentError: A name or an expression is not valid, there are too many expressions, or an option needs `collect`, or excludes it.
+        ArgumentError: A name in `calls`, or of the function to stop at, is not valid; an expression is empty;
+            there are too many or too long ones; or an option needs `collect`, or excludes it.
     """
     names = [each.strip() for text in calls for each in text.split(",")]
     if bad := next((each for each in names if not _NAME.fullmatch(each)), None):
@@ -367,11 +372,13 @@ def claim_breakpoints(
 ) -> None:
     """Check breakpoints before they are set, and mark those that collect as the calling client's.
 
-    The breakpoints are marked in place. Each is (path of its file, breakpoint). The mark is the key `collectedBy`. `adapter` is the id of
-    the adapter that gets them; empty: any adapter may. `forgets_earlier`: those of the set go before these are set.
+    The breakpoints are marked in place. Each is (path of its file, breakpoint). The mark is the key `collectedBy`.
+    `adapter` is the id of the adapter that gets them; empty: any adapter may. `forgets_earlier`: those of the set go
+    before these are set.
 
     Raises:
-        ArgumentError: An expression does not parse, an adapter cannot do what is asked, or two are at one place. No breakpoint has been set; those before it in
+        ArgumentError: An expression does not parse, an adapter cannot do what is asked, or two are at one
+            place. No breakpoint has been set; those before it in
             the sequence may be marked.
     """
     _check_places(call, requested, adapter, forgets_earlier=forgets_earlier)

@@ -121,8 +121,9 @@ def _container(expression: str, name: str) -> str:
 async def _variable_names(session: Session, frame: int, container: str) -> list[str]:
     """Return the names of a frame's local variables, or of the members of an expression.
 
-    `container` is that expression; empty: the local variables. Scopes and variables are requested from the adapter. Empty: the container is
-    not found, or has no members. `frame` is the adapter's id of the frame.
+    `container` is that expression, a path such as `a.b[0]`, which is looked up and not evaluated; empty: the local
+    variables. Scopes and variables that are not known yet are requested from the adapter. The list is empty if the
+    container is not found, or there are no variables or members. `frame` is the adapter's id of the frame.
 
     Raises:
         DapeerError: The program is not stopped, or a request fails.
@@ -232,10 +233,10 @@ class EvaluationResult:
     def text(self, limit: int) -> str:
         """Return the value, cut to about `limit` characters, with its type and reference in brackets.
 
-        The type is given if the value does not show it, the `variables_reference` if the value has more than is shown. `(no value)` stands for
-          an empty value without these, as of an evaluation that failed: `error` is not in the text. What the
-              evaluation has made of the stop
-          (`consequence`) follows in parentheses, if anything.
+        The type is given if the value does not show it, the `variables_reference` if the value has more than is
+        shown. `(no value)` stands for an empty value without these, as of an evaluation that failed: `error` is
+        not in the text. What the evaluation has made of the stop (`consequence`) follows in parentheses, if
+        anything.
         """
         shown = fitted(self.value, limit)
         named = type_if_not_obvious(self.type, shown)

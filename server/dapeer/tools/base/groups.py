@@ -42,13 +42,15 @@ class GroupCall:
     async def run_for_members(self, run_tool: Callable[[Session], Awaitable[Reply]]) -> Reply:
         """Run a tool for each member of the group that can answer, side by side, and return one reply for all.
 
-        `run_tool` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has
-        `group` (the name) and `answers`: by the label of each member its data, or its text if it has no data, as a member
-        whose call fails has the error's text. Members that were not asked, or that have not answered in time, are only
-        named in a note. The client's default session stays the same, if there was one.
+        `run_tool` is called once for each such member, with its session. The reply's text has the members' answers,
+        equal ones folded; its data has `group` (the name) and `answers`: by the label of each member its data, or its
+        text if it has no data. A member whose call fails with a `DapeerError` answers with the error's text. Members
+        that were not asked are only named in a note. If the call `ends_early`, so are those that have not answered
+        `SECONDS_AFTER_FIRST` after another: their calls are cancelled. The client's default session stays the same, if
+        there was one.
 
         Raises:
-            NotStopped: No member is in the state that the tool needs.
+            NotStopped: No member is in the state that the tool needs; no tool was run.
         """
         sessions = {label: self.group.session_for_tool(label) for label in self.group.members}
         asked = {label: each for label, each in sessions.items() if self._is_askable(each)}

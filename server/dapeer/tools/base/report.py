@@ -302,11 +302,16 @@ async def _evaluate_at_stop(
 ) -> Part:
     """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
 
-    `values` and `failed` are text and error by expression. If `state` is not `stopped`, only `notes` says that nothing was evaluated.
-    Empty: there are no expressions. `remaining` is the remaining time of the call.
+    In the result `values` has the text of each value by expression, and `failed` the error of each expression
+    that failed, also by expression. If `state` is not `stopped` (but `ended`, or another for a program that
+    runs), or the session has no stop, the only field is `notes`, which says that nothing was evaluated. The
+    result is empty if there are no expressions. Evaluating may run code of the program. `remaining` is the
+    remaining time of the call, of which the evaluations get a part, and `MILLISECONDS_TO_EVALUATE` at most.
 
     Raises:
         NotStopped: The program has left the stop meanwhile.
+        DapeerError: The stack was not known yet, and the adapter rejects the request for it, or does not
+            answer.
     """
     if not expressions:
         return {}

@@ -283,10 +283,11 @@ def _numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines to show as (number of the line after them, line), numbers counted from 0.
+    """Yield the lines to show, each behind the index, from 0, of the line that follows in `lines`.
 
-    `MIN_ALIKE` or more lines in a row that differ in numbers only become two: the first one, and one that counts the others and names the
-    `start` that shows them. Empty lines are not folded.
+    `MIN_ALIKE` or more lines in a row that are equal, or differ in numbers only, become two: the first one, and
+    one that counts the others and names the `start` (an index, too) that shows them; with the latter comes the
+    index of the line after all of them. Empty lines are not folded.
     """
     begin = 0
     while begin < len(lines):

@@ -180,9 +180,10 @@ def qualified_names(code: CodeType, around: str) -> Iterator[tuple[tuple[str, in
 def find_loaded(name: str) -> tuple[str, int, str]:
     """Return file and line of a loaded function that has `name`, and an empty text.
 
-    `name` is what the user has given (see `pattern`); the first match counts. If none is loaded, these are "" and 0, and the text is the
-    whole name of a library's function that `name` would match with its module, or empty. All modules are searched, without running code of
-    the program.
+    `name` is what the user has given (see `pattern`); the first match counts. If none is loaded, file and line
+    are "" and 0, and the text is the whole name of a library's function that `name` would match if it were
+    given with its module, or empty. All modules but those of dapeer and the debugger are searched, without
+    running code of the program; modules of a subclass of `ModuleType` are left out.
     """
     in_library = ""
     for module in list(sys.modules.values()):

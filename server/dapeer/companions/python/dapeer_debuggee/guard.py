@@ -38,7 +38,8 @@ def is_of_program(error: BaseException) -> bool:
 def is_from_signal(error: BaseException) -> bool:
     """Return whether a signal has caused an exception: Ctrl+C, or the program's handler raised it.
 
-    It is told by the type `KeyboardInterrupt`, or by a handler of the program in its traceback.
+    A `KeyboardInterrupt` always counts, whoever raised it; any other exception counts if a signal handler written
+    in Python, which is set now, is in its traceback.
     """
     if isinstance(error, KeyboardInterrupt):
         return True

@@ -89,9 +89,12 @@ def container(
 ) -> str:
     """Return the text of a container with its first elements, which the methods of the class `known` read.
 
-    `brackets` are what is before and behind its elements, `max_chars` is about how many characters there are, `around` are the ids of the
-    objects that the container is in, the outermost first. At most `MAX_MEMBERS` elements are shown, then the number of all. One inside of
-    itself is `[...]`, and within `MAX_LEVELS` others only its size is shown.
+    `known` is the built-in class that the container is of, or a base of its class. `brackets` are what is before
+    and behind its elements, `max_chars` is about how many characters there are, `around` are the ids of the objects
+    that the container is in, the outermost first. As many elements are shown as fit, at most `MAX_MEMBERS`; if some
+    are left out, `…` and the number of all follow. A container inside of itself is `...` in its brackets, and
+    within `MAX_LEVELS` others only its size is shown. An empty container that is exactly a `known` has the text of
+    `known()`, without `brackets`.
     """
     (opening, closing), size = brackets, known.__len__(value)
     if not size and type(value) is known:

@@ -503,12 +503,11 @@ class Row:
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
 
-        Where `ours` raises an `Exception`, the row (a patch that can be off) fails, which is reported, and `instead` gets the same arguments. A
-          `RecursionError` or `MemoryError` does not switch the row off. These leave the returned function in place of
-              that: the `error` that an
-          `IntendedError` of `ours` carries, what a signal handler of the program raises, and exceptions that are no
-              `Exception`, such as
-          `SystemExit`. What `instead` raises leaves, too.
+        Where `ours` raises an `Exception`, the row (a patch that can be off) fails, which is reported, and
+        `instead` gets the same arguments. A `RecursionError` or `MemoryError` does not switch the row off. These
+        leave the returned function in place of that: the `error` that an `IntendedError` of `ours` carries, what
+        a signal handler of the program raises, and exceptions that are no `Exception`, such as `SystemExit`. What
+        `instead` raises leaves, too.
         """
 
         @functools.wraps(ours)

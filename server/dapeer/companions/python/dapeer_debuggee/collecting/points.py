@@ -274,11 +274,13 @@ class SpecifiedPoint:
         return True
 
     def bind(self) -> bool:
-        """Find the line or function of the point; return whether it is bound.
+        """Find the line or function of the point, a place that collects; return whether it is bound.
 
-        `line` and `file` are set to the next line with code, as for breakpoints, or to a loaded function's; `message` to what the user is
-        told. What is watched is bound at once. A function that is not loaded yet counts as bound, and so does a file that cannot be read
-        there; a line without code on it or below does not, nor does a file that is not Python.
+        For a line, `line` is set to the first line with code from there on, as for breakpoints. For functions (one, or
+        several names with commas between them), `file` and `line` are set to those of the first that is loaded, or to
+        "" and 0. `message` is set to what the user is told, if there is something. What is watched is bound at once.
+        Functions count as bound also if they are not loaded yet, and so does a file that cannot be read there, whose
+        line stays. A line without code on it or below does not, nor does a file that is not valid Python.
         """
         if self.watch is not None or self.last_writes is not None:
             return True
@@ -451,11 +453,10 @@ class BoundPoints:
     def _add_line_recorders(self, made: CodePlan, frame: Any) -> list[Any]:
         """Add recorders for the lines of a frame's code that have a point to the plan `made`.
 
-        A point is a place that collects; a recorder writes what it collects. `made.lines` is changed in place: each line's recorder is put
-          behind one that is there. Points that have ended are left out. Return the points on these lines with an
-              expectation (`expect`), for
-          which no recorder is added; empty: there are none. `frame` is any frame of the code, by whose names
-              expressions are read.
+        A point is a place that collects; a recorder writes what it collects. `made.lines` is changed in place:
+        each line's recorder is put behind one that is there. Points that have ended are left out. Return the
+        points on these lines with an expectation (`expect`), for which no recorder is added; empty: there are
+        none. `frame` is any frame of the code, by whose names expressions are read.
         """
         code = frame.f_code
         found = (

@@ -90,9 +90,11 @@ class Shapes:
         return "".join([f"\t{self.cell(each)}" for each in values])
 
     def cell(self, value: Any) -> CellText:
-        """Return a value as a `CellText`; one whose text cannot be made is the cell of that error.
+        """Return a value as a `CellText`; if its text cannot be made, the cell has the text of that error.
 
-        A `CellText` is returned as it is. What a signal of the program raises leaves it.
+        A `CellText` is returned as it is. Making the text may run code of the program. The text of the error is made by
+        the function `failed` that this object was created with; an error that a signal has caused (Ctrl+C, say) is
+        raised again by that function, so it leaves this one, too.
         """
         if type(value) is CellText:
             return value

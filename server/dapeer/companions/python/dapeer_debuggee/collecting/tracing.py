@@ -123,9 +123,10 @@ def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
 def line_tracer(plan: Any, inner: Any) -> Any:
     """Return a frame's trace function that records at lines, and calls `inner`, pydevd's or None.
 
-    `plan` is the `points.CodePlan` of the frame's code. `inner` gets every event, and what it returns takes its place. A line whose points
-    want no more hits is removed from `plan.lines`. At the first line event after that has become empty, the function sets `frame.f_trace`
-    to `inner`, and returns what `inner` returns, or None without it.
+    `plan` is the `points.CodePlan` of the frame's code; its `lines` have, by line number, what records there for
+    the points (places that collect). `inner` gets every event, and what it returns takes its place. A line whose
+    points want no more hits is removed from `plan.lines`. At the first line event after `plan.lines` has become
+    empty, the function sets `frame.f_trace` to `inner`, and returns what `inner` returns, or None without it.
     """
     context: Any = 0
     recorders, context_of = plan.lines, guard.hook(plan.context)
@@ -386,10 +387,9 @@ class TracingHooks:
     def _wrap_all(self) -> str:
         """Replace pydevd's trace functions in all threads, now and in future, by dapeer's around them.
 
-        dapeer's trace functions collect, and call pydevd's. Return as text what is not reached, such as threads that ran before; empty: all
-          threads are. A program that ran without tracing is traced from now on. If the calling thread has another
-              trace function, that one is
-          wrapped.
+        dapeer's trace functions collect, and call pydevd's. Return as text what is not reached, such as threads
+        that ran before; empty: all threads are. A program that ran without tracing is traced from now on. If the
+        calling thread has another trace function, it keeps that one, wrapped, too.
         """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         if untraced is not None:
@@ -550,6 +550,7 @@ def traced_frames() -> list[Any]:
 def threads_of_program(debugger: Any) -> list[int]:
     """Return the numbers of all running threads but the debugger's.
 
+    The numbers are those of `threading.get_ident`; threads that run no Python code are not among them.
     `debugger` is pydevd's `PyDB`. `threading.enumerate` would leave out some of the program's.
     """
     of_python: Any = sys

@@ -245,8 +245,9 @@ def hook_ends(patch: Any, shown: Callable[..., None]) -> None:
 def call_first(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
     """Return a hook that calls `first`, then returns what `hook` returns, with the same arguments.
 
-    The returned hook takes positional arguments only, as hooks of `sys` and `threading` do. What `first`
-    raises is dropped, unless a signal has caused it.
+    The returned hook takes positional arguments only, as hooks of `sys` and `threading` do. What `first` raises
+    is dropped, and counts as a lost row unless it is a `RecursionError`. What a signal has caused, such as
+    Ctrl+C, and on Python 3.8 a `RecursionError`, leaves the hook, and `hook` is not called.
     """
     kept = guard.hook(first)
 

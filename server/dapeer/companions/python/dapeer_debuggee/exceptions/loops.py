@@ -249,9 +249,11 @@ def is_passed(frame: Any) -> bool:
 
 
 def innermost_own_frame(frame: Any) -> Any:
-    """Return the innermost frame of the program's code among a frame and its callers.
+    """Return the innermost frame of the program's code among `frame` and its callers.
 
-    None: the debugger has called it, an evaluation at a stop has, or there are only libraries.
+    Frames of Twisted's logger and of this package are passed over. None: there are only frames of libraries, or
+    none; a frame of the debugger is met before one of the program; or the program is stopped and something is
+    evaluated in it.
     """
     found = None
     while frame is not None:

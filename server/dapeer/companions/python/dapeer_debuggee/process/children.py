@@ -144,8 +144,9 @@ def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
 def replace_posix_spawn(patch: Any) -> None:
     """Patch pydevd's function `SPAWN`: the `posix_spawn` that it makes starts stand-ins where wanted.
 
-    They are wanted where `stand_in_for_spawn` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's function, as
-    without the patch. `patch` is `NATIVE`.
+    A stand-in is our process in the place of a child; it waits until it is debugged. Stand-ins are wanted where
+    `stand_in_for_spawn` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's
+    function, as without the patch. `patch` is `NATIVE`.
     """
     swap = patch.guard(stand_in_for_spawn, nothing)
 

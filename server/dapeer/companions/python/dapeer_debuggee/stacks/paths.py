@@ -41,8 +41,9 @@ SECONDS_TO_EVALUATE = 2
 def variables_of(frame: Any) -> list[tuple[str, Any]]:
     """Return the local variables of a frame, as pairs of name and value.
 
-    Names that begin with `__` or `@` are left out; in a module's frame modules, classes and functions are left out, too. The list is a
-    snapshot; the values are the program's own objects.
+    Names that begin with `__` or `@`, and keys that are no strings, are left out; in a module's frame modules,
+    classes, Python functions and built-in functions are left out, too. The list is a snapshot; the values are
+    the program's own objects.
     """
     named = [*dict(frame.f_locals).items()]
     if frame.f_code.co_name == "<module>":

@@ -193,10 +193,10 @@ class Wait:
 def look(question: str) -> str:
     """Return the answer, in JSON, to a question in JSON: what waits for what, or the variables of a frame.
 
-    `{}` asks what waits for what: the answer has `waits`, `circle`, `members` and `queues`. With `id` of a thread or task, `number` of a frame in it
-    (0: the innermost) and its `place` (function, file, line) it asks for variables: the answer has `variables` and `value`, or `error`.
-    With a `path` as well it asks for the value of that expression there, and what that holds; `runs` lets the expression run code of the
-    program.
+    `{}` asks what waits for what: the answer has `waits`, `circle`, `members` and `queues`. With `id` of a thread or
+    task, `number` of a frame in it (0: the innermost) and its `place` (function, file, line) it asks for variables: the
+    answer has `variables` and `value`, or `error`. With a `path` as well it asks for the value of that expression
+    there, and what that holds; `runs` lets the expression run code of the program.
     """
     asking = json.loads(question)
     members = [*threads(), *tasks()][:MAX_MEMBERS]
@@ -568,9 +568,11 @@ def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
 
 
 def circle(stuck: list[ThreadOrTask]) -> list[ThreadOrTask]:
-    """Return the members of one circle of waits among those that are `stuck`, each waiting for the next.
+    """Return the circle of waits that the first of `stuck` leads to; each member waits for the next.
 
-    The last one waits for the first. It is found from the first of `stuck`; empty: there is none.
+    The last member waits for the first; one that waits for itself is a circle of one. From the first of `stuck` on,
+    each member's `next_of` is followed. The list is empty if `stuck` is empty, or if this ends at a member that
+    waits for none of `stuck`, even where there is a circle elsewhere.
     """
     seen: list[ThreadOrTask] = []
     each = stuck[0] if stuck else None

@@ -37,7 +37,8 @@ Chain = Any
 def described(expression: str) -> str:
     """Return what an expression names at a stop, as JSON, or its `error`.
 
-    It is for the specification of a point (`last`). It evaluates what stands before the last dot or bracket, in the frame that calls this function.
+    It is for the specification of a point (`last`). It evaluates what stands before the last dot or bracket, in the
+    frame that calls this function.
     """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     try:
@@ -204,10 +205,11 @@ def chain_of(tree: Any) -> Chain:
 
 
 def objects_along(chain: Chain, local: Any, module: Any) -> Iterator[Any]:
-    """Yield the objects that a chain names, one for each of its steps; no code of the program runs.
+    """Yield the objects that a chain names, one for its first name and each further step.
 
-    `local` and `module` are dicts of the variables of the frame and of its module. It ends early where an object has no such part, or the
-    part is computed.
+    `chain` is a name, followed by attributes (texts) and items (tuples, see `item`). `local` and `module` are dicts
+    of the variables of the frame and of its module. The iterator ends early, and may yield nothing, where a name or
+    a part does not exist or is computed, or a key is not plain. No code of the program runs.
     """
     value = value_of_name(chain[0], local, module)
     for step in chain[1:]:
@@ -386,9 +388,9 @@ class LastWrites:
     def _compare(self, frame: Any, local: Any, line: int, going: Any) -> set[int]:
         """Compare all values that a line names with those known, and remember what has changed.
 
-        It returns the numbers of the owners of all that were compared, changed or not: `id()` of the frame or object, 0 of a module. Empty:
-        the line names none, or the module is not loaded. `local` has the frame's variables. `going` is the entry that `_frames_at_line` had of the
-        line, if it has ended; None: it is about to run.
+        It returns the numbers of the owners of all that were compared, changed or not: `id()` of the frame or object, 0 of
+        a module. Empty: the line names none, or the module is not loaded. `local` has the frame's variables. `going` is the
+        entry that `_frames_at_line` had of the line, if it has ended; None: it is about to run.
         """
         if self._kind == "local":
             every = [(id(frame), frame, local.get(self._name, NOTHING))]
@@ -428,7 +430,12 @@ class LastWrites:
         return bool(known[1])
 
     def _read(self, owner: Any) -> Any:
-        """Return the attribute or item of an object; `NOTHING`: it has none, or computes it. No code runs."""
+        """Return the attribute or item of `owner` that is followed here, without running code; or `NOTHING`.
+
+        This object says whether it is an attribute or an item, and which. The result is `NOTHING` if `owner` has
+        none, computes it (a property), or is of a kind whose attributes or items cannot be read, and for a key of a
+        wrong type.
+        """
         try:
             if self._kind == "attribute":
                 return watching.attribute_reader(owner, self._name)()

@@ -319,7 +319,8 @@ def is_ended_by_exception(step: ThreadStep, frame: Any) -> bool:
 def forget_result(frame: Any, place: Any) -> None:
     """Remove from a frame's locals the None that pydevd shows as the result of a function that has raised.
 
-    `place` is the traceback entry of that function; None: nothing is removed.
+    `place` is the traceback entry of that function, which is found by its name. Nothing is removed if `place`
+    is None, the frame shows no results, or that result is not None.
     """
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
     results: Any = frame.f_locals.get(constants.RETURN_VALUES_DICT)

@@ -166,8 +166,9 @@ class Looks:
         """Return a function that writes a row for each new error of the expression in one frame's code.
 
         That function gets the error as a text that is ready to be a cell of a row, and writes each different text
-        only once. `rows` is the `recording.Rows` to write to; `frame` gives the row its place and line. If this
-        object has no point (number 0), nothing is written.
+        only once. `rows` is the `recording.Rows` to write to; `frame` gives the row its place and, at each call,
+        its line. Nothing is written if this object has no point (the place that collects; number 0), or has
+        numbered `MAX_ROWS` rows.
         """
         reported: set[str] = set()
 
@@ -360,10 +361,13 @@ class PointWatch:
     def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
         """Remember in `seen` what a value is in a frame that runs already; nothing is reported here.
 
-        For a watch on changes, or an `until` expression that only records, the value counts as no change. If an `until` expression is true
-        already and its watch stops the thread, `HELD` is remembered: the next `look` reports it at line 0, if it still holds, and stops.
-        `value` is what `looker`'s function has given, but not `NOTHING`; `seen` is what is known in this call, by watch. Where it is the
-        first value in a function, a row about that is written to `rows` (a `recording.Rows`).
+        `value` is what `looker`'s function has given, but not `NOTHING`: for a watch on changes the value itself, for
+        an `until` expression a pair, whether it is true and its value. `seen` is what is known in this call, by watch.
+        A watch on changes takes the value for its first, so it is no change, and an `until` expression that is not true
+        is remembered as such. If it is true already and its watch stops the thread, `HELD` is remembered: the next
+        `look` reports that at line 0, if the expression still holds, and stops. If its watch only records, it counts as
+        true before, so it has not come true. For the first value in a function, a row is written to `rows` (a
+        `recording.Rows`), if the watch has a point.
         """
         if self.on_change:
             self.looks.first(rows, frame, value)
@@ -474,8 +478,9 @@ class CodeWatches:
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
         """Look at all watches in a frame that runs already; return its line, and what is known then.
 
-        The second is a dict by watch, which later calls of `look` get as `seen`. Nothing is reported here: an expression that holds already,
-        of a watch that stops, is reported by the next `look`. Watches of a value outside of calls (`read`) are not in the dict.
+        The second is a dict by watch, which later calls of `look` get as `seen`. Nothing is reported here: an expression
+        that holds already, of a watch that stops, is reported by the next `look`. Watches of a value outside of calls
+        (`read`) are not in the dict.
         """
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:

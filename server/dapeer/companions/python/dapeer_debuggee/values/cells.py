@@ -27,9 +27,12 @@ ROW = values.Inside()
 
 
 def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
-    """Return a value as one line of text for a row, in about `max_chars`; it runs no code of the program.
+    """Return a value as one line of text for a row, in about `max_chars`; no code of the program runs.
 
-    It is like the value's `repr` where that is short, else cut, with the length; line breaks and the like are escaped.
+    It is like the value's `repr` where that is short, else it is cut, with the length; line breaks and other
+    unprintable characters are escaped. Whole, whatever `max_chars` says, are floats, booleans, None, integers
+    between -2**64 and 2**64, and lists and tuples of at most `MAX_ELEMENTS` elements that are all short
+    (`is_small`). Larger integers get three times as many characters.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:

@@ -102,8 +102,10 @@ def known_class(path: str) -> Any:
 def mock(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of a mock: its class, its name, the class that it stands for, and its last calls.
 
-    Of the calls the last `SHOWN_CALLS` are shown, behind `…` if there were more. `of` is not used. `max_chars` is about how many characters
-    an argument of a call may have; `show(VALUE, ROOM)` makes the text of one.
+    The text is `<CLASS: name='NAME', spec=CLASS, calls=[…, CALL, CALL]>`, without the parts that the mock does
+    not have. Of the calls the last `SHOWN_CALLS` are shown, behind `…` if there were more. `of` is not used. An
+    argument of a call has an eighth of `max_chars` as its room; `show(VALUE, ROOM)` is called to make the text
+    of each argument in about ROOM characters.
     """
     name = objects.name_of(type(value))
     held = objects.attributes_of(value)
@@ -264,10 +266,10 @@ def is_small(value: Any) -> bool:
 def is_known_part(part: Any) -> bool:
     """Return whether a part of an SQLAlchemy expression compiles to SQL without code of the program.
 
-    False: it or its type has a class with a compiler or hook that is not SQLAlchemy's (`compiles_without_code`), or its mapped class is
-      not configured yet. SQLAlchemy configures mapped classes when it first compiles one; if a related class is
-          not defined yet, that fails,
-      and the program fails with it later on. `part` may be any object.
+    False: for its class, or that of its type, `compiles_without_code` is False (such as a class of the
+    program), or its mapped class is not configured yet. SQLAlchemy configures mapped classes when it first
+    compiles one; if a related class is not defined yet, that fails, and the program fails with it later on.
+    `part` may be any object.
     """
     mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
     if mapper is not None and not mapper.configured:
@@ -453,7 +455,8 @@ def tensor_text(value: Any, max_chars: int) -> str:
 def count_nan(held: Any) -> int:
     """Return how many elements of a tensor (`held`) are NaN; 0 also if they are not counted.
 
-    Not counted are tensors of integers, of more than `MAX_COUNTED_CELLS` elements, or of a type that PyTorch cannot test for NaN.
+    Not counted are tensors whose elements are no real floating-point numbers (but integers, bool or complex),
+    tensors of more than `MAX_COUNTED_CELLS` elements, and those of a type that PyTorch cannot test for NaN.
     """
     if not held.is_floating_point() or held.numel() > MAX_COUNTED_CELLS:
         return 0

@@ -163,9 +163,9 @@ def is_safe(value: Any) -> bool:
 def _is_safe(value: Any, left: list[int]) -> bool:
     """Return whether the `repr` of a value, and of all that it holds, runs no code of the program.
 
-    `left` has one number: how many objects may still be looked at. It is counted down in place; when the number does not suffice, the
-      answer is False. False also for a text or bytes longer than `MAX_TEXT_CHARS`, for weak references and proxies, and wherever it is not
-      known. Nothing of the value is called.
+    `left` has one number: how many objects may still be looked at. It is counted down in place; when the
+    number does not suffice, the answer is False. False also for a text or bytes longer than `MAX_TEXT_CHARS`,
+    for weak references and proxies, and wherever it is not known. Nothing of the value is called.
     """
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
@@ -305,8 +305,10 @@ OUTSIDE = Inside()
 def value_text(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
     """Return a value like its `repr` in about `max_chars`, without code of the program.
 
-    An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A text that is cut says how long
-    it is. Tables of pandas and Polars have several lines. `inside` is what the value is in; leave it out for a value by itself.
+    An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A
+    text of up to twice `max_chars`, and of up to `MAX_UNCUT_CHARS`, is not cut. One that is cut says how long
+    it is; among other values only the type and that length are shown, as `<Order (900 chars)>`. Tables of
+    pandas and Polars have several lines. `inside` is what the value is in; leave it out for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
@@ -486,10 +488,12 @@ def members_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str |
 def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return the text of what an object holds whose own `repr` is not called; None: nothing to show.
 
-    `kind` is its type, with which the text begins: `<Order: id=1>`, or `Order(id=1)` for a class of a library. It shows the elements of a
-    container, even of an empty one, the plain value of a subclass such as one of `int`, else attributes; it is None without any of these.
-    `max_chars` is about how many characters it may have. `inside` is what it is in: within two other objects or within itself elements and
-    plain values are not shown, and attributes as `attributes_text` says.
+    `kind` is its type, with which the text begins: `<Order: id=1>`, or `Order(id=1)` for a class whose `repr`
+    is a library's. It shows the elements of a container, even of an empty one, the plain value of a subclass
+    such as one of `int`, else attributes; of an exception also its `args`, of a proxy only what it holds. It is
+    None without any of these. `max_chars` is about how many characters it may have. `inside` is what it is in:
+    within two other objects or within itself elements and plain values are not shown, and attributes as
+    `attributes_text` says.
     """
     name = objects.name_of(kind)
     within = inside.including(value, opened=True)
