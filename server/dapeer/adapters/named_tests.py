@@ -170,14 +170,17 @@ def runner_called(name: object) -> Runner | None:
 async def launch_of(inputs: Json) -> LaunchRequest | None:
     """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
-    The tests are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose arguments say which tests. The
-    runner builds them first, where they are compiled, and may be asked for their names: that runs commands, and waits. Tests in Python are
-    not among them. `inputs` are the caller's, by name: `program` or `module`, `args`, `cwd`, `env` and others.
+    The tests are named by `program`, a file or a folder with `::` and a name in it, as `FILE::CLASS::TEST`; or `module`
+    is the id of a runner, whose arguments say which tests. If both are there, `program` counts. None is also returned for
+    a `program` without a name, and for tests in Python (a file `.py`). The runner builds the tests first, where they are
+    compiled, and may be asked for their names: that runs commands of the project, and waits. `inputs` are the caller's,
+    by name: `program` or `module`, `args`, `cwd` (needed with `module`), `env` and others.
 
     Raises:
         AdapterUnknown: No runner is known for the file.
-        ArgumentError: The runner is not installed, or there is no test of the name.
-        AdapterFailed: They cannot be built.
+        ArgumentError: The runner is not installed, or no program or more than one has a test of the name.
+        AdapterFailed: The tests cannot be built, or their programs cannot be looked up.
+        DefinitionError: A definition file of a runner is wrong.
     """
     program, runner = inputs.get("program"), runner_called(inputs.get("module"))
     if program is not None:
@@ -453,7 +456,11 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
 def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
     """Return whether files make their folder a program of an adapter; tests and a library do not.
 
-    `files` are those in the folder, which may be read.
+    `definition` is the adapter's, `files` are those in the folder. A file counts if its name matches a pattern
+    of `definition.folders`. The test runners of the adapter's languages that take folders decide on it: the
+    folder is a program if none of them takes the file for tests by its name or has a pattern `main`, or if one
+    with `main` does not take it by its name and finds that pattern in it. For that the file is read, which
+    blocks; a file that cannot be read does not have the pattern.
     """
     kinds = {definition.id, *definition.languages}
     own = [each for each in runners() if each.type in kinds and FOLDER in each.files]

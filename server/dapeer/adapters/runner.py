@@ -330,11 +330,14 @@ async def look_up_programs(
 ) -> list[BuiltTests]:
     """Return the programs with tests that there are, each with the names of its tests.
 
-    `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`, with `values` for
-    placeholders, one after the other. `env` is added to the commands' environment.
+    `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`,
+    with `values` for placeholders, one after the other, for at most `SECONDS_TO_LIST` each. `env` is added to the
+    commands' environment. Each program has the values that `lookup.take` names; objects that do not have the values
+    of `lookup.where` are left out. The list is empty if none is left.
 
     Raises:
-        AdapterFailed: A command failed, or took too long, or its output is no JSON, where the lookup has a key in it.
+        AdapterFailed: A command cannot be run, failed or took too long, or `lookup.at` is given, and the output is
+            no JSON.
     """
     output = built
     if lookup.command:

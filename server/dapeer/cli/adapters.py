@@ -128,11 +128,15 @@ def install(names: Sequence[str], *, every: bool) -> int:
 def uninstall(names: Sequence[str], *, every: bool) -> int:
     """Remove the folders of adapters that `install` has got, or with `every` all of them, and return 0.
 
-    It prints what was removed, or why nothing was; links and folders that dapeer has not made stay. `names` are ids of adapters.
+    It prints what was removed, or why nothing was; with `every` it is silent on adapters that are not there.
+    Links and folders that dapeer has not made stay. So do files that an adapter shares with another one, in
+    whose folder they are, unless that is removed, too. `names` are ids, aliases, types or languages of
+    adapters; with `every` they are only checked.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.
-        ArgumentError: No adapter is named.
+        ArgumentError: No adapter is named, and `every` is False.
+        OSError: A folder cannot be removed; adapters before it are gone.
     """
     for each in _definitions_named(names, every=every):
         folder = Path(folder_names.adapters()) / each.id

@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 def as_dapeer_error(error: Exception) -> DapeerError:
     """Return an error of dapeer's for an exception: itself, or what the operating system lacks or rejects.
 
-    An `OSError` is logged with its traceback. `error` may be an exception group with a single error.
+    The latter is made from an `OSError`, which is logged with its traceback, and from an error that says that memory
+    or room for a thread is lacking. `error` may be an exception group with a single error. What is returned is not
+    raised.
 
     Raises:
-        Exception: `error` itself, if it is none of these.
+        Exception: `error` itself, also as a group, if it is none of these.
     """
     match unwrap_group(error):
         case DapeerError() as cause:

@@ -203,7 +203,9 @@ def debug(arguments: argparse.Namespace) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     """Play the demo that the parsed arguments choose, print its transcript, and return the exit code.
 
-    With `--nvim` it starts a Neovim, with `--collect` it collects values in place of stops.
+    With `--nvim` it starts a Neovim, and `--collect` is ignored; with `--collect` it collects values in place of
+    stops. The code is 0, or 1 if the demo goes wrong, or Neovim or nvim-dap is missing for `--nvim`; the reason is
+    printed.
     """
     import anyio
 

@@ -436,7 +436,11 @@ def report_adapters_as_data() -> int:
 def report_adapters() -> int:
     """Print each known debug adapter, what it debugs, and whether it is ready or how to get it; return 0.
 
-    Programs may be run to ask for their versions; none is started to debug.
+    Programs may be run to ask for their versions, and are waited for; none is started to debug. Of an adapter that
+    the user has defined, the definition's file is printed, too.
+
+    Raises:
+        DefinitionError: A definition file is wrong, or one folder defines an id twice; nothing was printed then.
     """
     for definition in _definitions():
         found = detect(definition)

@@ -85,8 +85,9 @@ def _gaps_by_windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterato
 def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDifference]:
     """Yield the gaps of the fewest edits (a row added, removed or replaced) that lead from `a` to `b`.
 
-    `i` and `j` are added to the indices of rows in `a` and in `b`. Long sequences are halved, to bound the memory. Gaps may touch each
-    other.
+    `a` and `b` have a number for each row; equal numbers stand for equal rows. A gap says which rows of `a` are in
+    place of which of `b`, in order; nothing is yielded for equal sequences. `i` and `j` are added to the indices of
+    rows in `a` and in `b`. Long sequences are halved, to bound the memory. Gaps may touch each other.
     """
     alike = _common(a, b)
     a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
@@ -166,7 +167,11 @@ def _trace_edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator
 
 
 def _join_differences(found: Iterator[RowDifference]) -> Iterator[RowDifference]:
-    """Yield gaps, where those that touch each other are one."""
+    """Yield the gaps of `found` in their order, with those that touch each other joined into one.
+
+    `found` must be in the order of the rows. A gap is yielded when the next one that does not touch it is known, or
+    at the end.
+    """
     last: RowDifference | None = None
     for gap in found:
         if last is not None and (last.end_a, last.end_b) == (gap.start_a, gap.start_b):
@@ -489,8 +494,9 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
 
     The result has the first row whose values differ (`data`), the first rows that only one run has (`flow`),
     both None where there is none, and counts of all differences. Columns in which the runs have no common value
-    are not compared, but set apart in `constant_differences`. If nothing else differs and a run has several
-    threads or tasks, `order` is the index of the first row at which another one was on; None: there is none.
+    are not compared, but set apart in `constant_differences`, if both runs have at least `MIN_DIFFERENT_ROWS` rows of
+    that place. If nothing else differs and a run has several threads or tasks, `first_order_difference` is the index of
+    the first row at which another thread or task was on; None: there is none, or this was not looked at.
     """
     found = RunComparison(a, b, columns_without_common_values(a, b))
     numbers_a, numbers_b, count = number_rows(a, b, found.constant_differences)
@@ -546,11 +552,14 @@ def _paired(
 def _differences_of_gap(
     found: RunComparison, gap: RowDifference, inner: Sequence[RowDifference], rows: _ThreadRows
 ) -> Iterator[Divergence]:
-    """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
+    """Yield the differences of two runs within a gap, in order: of kind "data" for pairs, "flow" for gaps.
 
-    A pair is of kind "data", a gap of `inner` of kind "flow". `found` is the comparison so far, which knows the columns to leave out.
-    `inner` has the gaps within `gap` that remain if only the places of the rows are compared; `rows` has the rows of the thread in both
-    runs.
+    A gap is a stretch in which the rows of the runs differ. `inner` are the gaps within `gap`, in order, that
+    remain if only the places of the rows are compared, not their values; all indices count within `rows`, which
+    has the rows of the thread in both runs. The rows outside of `inner` have the same places: each pair of them
+    gives a "data" difference, with the columns whose values differ. Each of `inner` gives a "flow" difference,
+    with the row of either run at its beginning (None: the run has no more rows there) and how many rows of each
+    run it has. `found` is the comparison so far, which knows the columns to leave out.
     """
     i, j = gap.start_a, gap.start_b
     end = RowDifference(gap.end_a, gap.end_a, gap.end_b, gap.end_b)

@@ -57,8 +57,10 @@ class CollectionPoints:
     ) -> RequestedBreakpoint | None:
         """Set, or with None remove, what a client collects at a place; return what it collected there before.
 
-        `requested` is the breakpoint that collects. None is returned if the client collected nothing there. If that changes it, `listeners`
-        are called with the path.
+        `path` is the file's, `spot` the line and column that were asked for (column 0: none), `client` the client's
+        key. `requested` is the breakpoint that collects. None is returned if the client collected nothing there. If
+        `requested` differs from what is returned, `change_count` grows by one, and each of `listeners` is called
+        with `path`.
         """
         line, column = spot
         before = put_at(self.by_path, path, line, (column, client), requested)

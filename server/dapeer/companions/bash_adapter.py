@@ -21,9 +21,12 @@ from typing import Any
 def main() -> None:
     """Replace this process by bash-dap, or do what `--within` or `--patches` in `sys.argv` says.
 
-    `sys.argv` has a folder for temporary files and the path of the command, which is bash-dap. A Python script is run by the interpreter of
-    its first line, in this file with `--within`; any other command is run unchanged, so its temporary files stay where they are. With
-    `--within` the command is run in this process; with `--patches` the rows are printed as JSON.
+    `sys.argv` has a folder for temporary files and the path of the command, which is bash-dap. A Python script
+    is run by the interpreter of its first line, in this file with `--within`; any other command is run
+    unchanged, so its temporary files stay where they are. This call does not return from either. With
+    `--within`, folder and command follow, and the script is run in this process as `__main__`: what it raises
+    leaves here. With `--patches`, the patches that this file applies are printed as a JSON list of objects
+    (`patching.rows_as_dicts`).
 
     Raises:
         OSError: The command cannot be read or run.

@@ -242,9 +242,10 @@ class Channel:
     async def _answer_request(self, request: Request) -> None:
         """Answer one request of the adapter by the channel's `answer` function, and send the response.
 
-        The response is an error if that function raises: a `RequestFailed`'s own message, or else a text with the exception, which
-        is also logged. The observer sees the response before it is sent. If the adapter has closed the connection, nothing is sent
-        and nothing is raised.
+        The response is an error if that function raises: a `RequestFailed`'s own message, or else a text with the
+        exception, which is also logged. The observer gets the response before it is sent. Once it is sent,
+        `_unanswered_reverse_requests` is one less. If the connection is closed, by the adapter or by dapeer, nothing is
+        sent, the count stays, and nothing is raised.
         """
         response = Response(request.seq, request.command, success=True, seq=next(self._seq))
         try:

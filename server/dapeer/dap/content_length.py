@@ -57,7 +57,8 @@ class Framing:
     def _header(self) -> bool:
         """Remove the next header from the buffer, and set `_length` from its `Content-Length`.
 
-        Return True if a header was removed, and False if none is complete yet; noise before it is discarded. A header whose
+        Return True if a header was removed, with the noise before it, and False if none is complete yet. Then noise is
+        discarded only where no header has begun, and its last `LONGEST_HEADER` bytes stay. A header whose
         `Content-Length` is no number is removed, too, but leaves `_length` None.
 
         Raises:

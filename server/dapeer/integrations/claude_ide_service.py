@@ -70,11 +70,13 @@ def lock_file_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 def keeping_lock_files(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
     """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
 
-    Afterwards the files are removed. A function is yielded that writes them anew, after what `lock.folders` returns has changed; it may
-    raise `OSError`. The folders are created if necessary, and lock files of dapeer's processes that have ended are removed.
+    A file is named `PORT.lock`, and has what `lock` says; Claude Code finds the port by it. Afterwards the files
+    are removed. A function without arguments is yielded that writes them anew, to be called after what
+    `lock.folders` returns has changed; it may raise `OSError`. The folders are created if necessary, and lock files
+    of dapeer's processes that have ended are removed from them.
 
     Raises:
-        OSError: A file cannot be written; the body was not run.
+        OSError: A folder cannot be made, or a file cannot be written; the body was not run.
     """
     paths = [folder / f"{lock.port}.lock" for folder in where]
 
@@ -108,7 +110,10 @@ def remove_dead_lock_files(folder: Path) -> None:
 
 
 def _text(lock: Lock) -> str:
-    """Return the content of a lock file, as JSON."""
+    """Return the content of a lock file, as the text of a JSON object.
+
+    It contains the lock's token, which is a secret, and under the key `OURS` the id of this process.
+    """
     content = {
         "pid": lock.pid,
         "workspaceFolders": list(lock.folders()),
@@ -432,14 +437,15 @@ class Service:
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[int]:
-        """Listen on a free port of this machine, with a lock file, while the body runs; yield the port.
+        """Listen on a free port of this machine, with lock files, while the body runs; yield the port.
 
-        Use it once for each `Service`. At the beginning, the function `report` that `Service` was made with gets
-        the port and the number of connected CLIs. At the end, the lock file is removed; then running calls are
-        awaited for a moment, and the connections are closed.
+        A lock file, by which Claude Code finds the port, lies in each folder of `lock_file_folders`. Use it once for
+        each `Service`. At the beginning, the function `report` that `Service` was made with gets the port and the
+        number of connected CLIs. At the end, the lock files are removed; then running calls are awaited, for at most
+        `SECONDS_TO_ANSWER` of `toolbox`, and the connections are closed.
 
         Raises:
-            OSError: It cannot listen, or write the lock file.
+            OSError: It cannot listen, or write a lock file; the body was not run.
         """
         server = await serve(
             self._serve_cli,
@@ -555,9 +561,10 @@ async def _close_diffs(editor: Editor) -> None:
 
 
 def _server(editor: Editor, calls: Calls) -> Server[Any]:
-    """Return an MCP server for one CLI, whose tools are `TOOLS` and act on `editor`; it has no prompts.
+    """Return an MCP server for one Claude Code, whose tools are `TOOLS` and act on `editor`.
 
-    Its running calls are counted in `calls`.
+    `editor` is that client's view of Neovim. Each call of a tool is counted in `calls` while it runs. The server is
+    not started here.
     """
 
     async def list_tools(

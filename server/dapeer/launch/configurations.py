@@ -222,12 +222,13 @@ class Configuration:
         """Return two dicts: the configuration's arguments of dap_run, and keys that only the adapter knows.
 
         The caller's `inputs` (arguments) replace those of the configuration, and the caller's `config` (keys) replaces
-        its keys; only the variables in `env` are merged. If `inputs` says what to run, whatever the configuration says
-        about that is left out. Left out are also the keys that choose a terminal, and a key for the interpreter that
-        contains a variable which a person would have to fill in.
+        its keys; only the variables in `env` are merged, of which the caller's count. If `inputs` says what to run,
+        whatever the configuration says about that is left out. Left out are also the keys that choose a terminal, and a
+        key for the interpreter that contains a variable which a person would have to fill in.
 
         Raises:
-            ArgumentError: A key has a value of the wrong type.
+            ArgumentError: `args`, `env` or `environment` of the configuration has the wrong type, or quotes in `args` are
+                not closed.
         """
         asking = {ask.key for ask in self.person_variables} & INTERPRETERS
         own, rest = split_values(
@@ -510,8 +511,10 @@ def _ready_condition(action: Json) -> ReadyCondition:
 def _from_neovim(sent: Json, variable_values: VariableValues) -> Configuration:
     """Return a configuration from what Neovim sent, with its variables filled in.
 
-    `sent` has `name`, `type`, `request`, `filetype`, `config` (an object) and `asks` (texts, what Neovim would ask the person).
-    `variable_values` has the values of variables.
+    `sent` has `name`, `type`, `request`, `filetype`, `config` (an object) and `asks` (texts `FIELD:
+    DESCRIPTION`, what Neovim would ask the person). Keys that only an editor reads are left out of `config`.
+    `variable_values` has the values of variables; those that only an editor or a person knows stay as they are
+    written, and are named in the result's `person_variables`, behind those of `asks`.
     """
     values, asks = fill_variables(
         _without_editor_keys(_with_object_env(sent["config"])), variable_values, {}
@@ -551,8 +554,9 @@ def _is_answered(ask: PersonVariable, inputs: Json, config: Json) -> bool:
     """Return whether the caller gives the value of a configuration that only a person could fill in.
 
     `ask` names the value, `inputs` are the caller's arguments of dap_run, `config` are the caller's own keys
-    of the configuration. A key in `config` always counts; in `inputs`, it is the argument of the same meaning
-    (`INPUTS`), and of `env` and `connect` the member of the same name. What the value is does not matter.
+    of the configuration. A key in `config` always counts. Otherwise the argument of the same meaning (`INPUTS`) has to be
+    in `inputs`. For a member of `env` this is the variable in `inputs["env"]`; for a member of `connect` it is the
+    argument with the member's name, such as `port`. What the value is does not matter.
     """
     if ask.key in config:
         return True

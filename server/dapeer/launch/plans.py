@@ -267,10 +267,11 @@ def _machine_values(definition: Definition) -> Mapping[str, str]:
 def _remarks(
     launch: LaunchRequest, definition: Definition, request: RequestName, inputs: Json, config: Json
 ) -> dict[str, str]:
-    """Return the input `remark` with what the caller should know of a start; empty without any.
+    """Return a dict with or without the input `remark`: what the caller should know of a start.
 
-    `launch` is the caller's request, and `request` is `launch` or `attach`; `config` are keys that only the adapter knows. It joins an
-    earlier remark in `inputs`, that the adapter stands in for the type that was asked for, and what its definition says on such a start.
+    The dict is empty if there is nothing to say. `launch` is the caller's request, and `request` is `launch` or `attach`;
+    `config` are keys that only the adapter knows. The remark joins, by `; `: an earlier remark in `inputs`, the remark
+    that the adapter stands in for the type that was asked for, and what its definition says on such a start.
     """
     stands_in = launch.type in definition.stands_in_for
     remarks = (
@@ -287,14 +288,17 @@ def plan_of(
 ) -> Plan:  # fmt: skip
     """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
-    `launch` is the caller's request, whose type and filters count; `request` is `launch` or `attach`. `dap_run_arguments` are arguments of
-    dap_run with absolute paths, `cwd` always among them, `config` keys that only the adapter knows. It reads files, and may ask programs
-    for their versions or a port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it;
-    so nothing is checked there.
+    `launch` is the caller's request, of which the name, type, filters, functions, conditions and tests count; `request`
+    is `launch` or `attach`. `dap_run_arguments` are arguments of dap_run with absolute paths, `cwd` always among them,
+    `config` keys that only the adapter knows. It reads files, connects to ports, and may ask programs for their versions
+    or a port for its pages: call it in a thread. With `waits` (for an attach) the process waits for its debugger, and has
+    allowed it; so it is not checked whether the process or port can be attached to.
 
     Raises:
         AdapterUnknown: No adapter fits.
-        ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file is a named pipe, a device or the like.
+        ArgumentError: An argument is useless to the adapter or wrong (such as the interpreter, a path mapping, a test
+            that several classes have, or the core dump), nothing can be attached to, the page to open or attach to is
+            not there, or a file is a named pipe, a device or the like.
         ForeignListener: Another user of this machine listens at the port of an attach.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **dap_run_arguments}
@@ -362,13 +366,19 @@ def _with_moved_maps(
 async def resolve_tests(
     launch: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
-    """Return a request and its inputs, for tests changed to those of the test runner that runs them.
+    """Return a request for tests as one for the test runner that runs them, with its inputs.
 
-    `launch` is the caller's request, `inputs` are its arguments of dap_run, of which `request` is `launch` or `attach`. Both are returned
-    unchanged if no tests are requested by name. A runner may have to build the tests first, which it does.
+    `launch` is the caller's request, `inputs` are its arguments of dap_run, of which `request` is `launch` or
+    `attach`. Both are returned unchanged for `attach`, if no tests of a known runner are requested, and for
+    tests in Python. Else a changed request and the runner's inputs are returned; what `launch` itself says of
+    type, name and keys of `config` comes before what the runner says. So do its exception filters, with their
+    conditions and its functions to stop in; if `launch.filters` is None, all three are the runner's. A runner
+    may have to build the tests first, or be asked for their names: that runs commands of the project, and is
+    awaited.
 
     Raises:
-        DapeerError: No runner is known for the tests, they cannot be built, or no test has the name.
+        DapeerError: No runner is known for the tests (`AdapterUnknown`), they cannot be built
+            (`AdapterFailed`), or the runner is not installed or no test has the name (`ArgumentError`).
     """
     of_runner = await launch_of(inputs) if request == "launch" else None
     if of_runner is None:

@@ -128,9 +128,11 @@ class ProcessTree:
         return replace(plan, mappings=root.mappings)
 
     def _parent(self, pid: int, parents: Mapping[int, int]) -> DirectSession:
-        """Return the session of the nearest living ancestor that is debugged; the root's if there is none.
+        """Return the session of the nearest ancestor that is debugged and not over; the root's if none is.
 
-        `parents` has the parent of each descendant of the root, by process id.
+        `pid` is the process whose ancestors are meant; itself does not count. `parents` has the parent of each descendant
+        of the root, by process id. Where the ancestor's program is debugged as its first child, that child's session is
+        returned. The root's session is also returned where the session found is no `DirectSession`.
         """
         while pid in parents:
             pid = parents[pid]

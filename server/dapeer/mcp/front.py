@@ -186,10 +186,12 @@ class Conversation:
     def _modern_result(self, method: str, meta: dict[str, Any]) -> object:
         """Return the known result of a request since MCP 2026-07-28; None: only the whole server can answer.
 
-        `method` is the request's. `meta` is its `_meta`, and must have the protocol version. The result is None if no
-        result is known for the method or the version, if `meta` names no valid client and capabilities or has
-        anything else than a progress token, or if the client has opened the connection by `initialize`. With a
-        result, the connection counts as open and modern from then on.
+        `method` is the request's. `meta` is its `_meta`, and must have the protocol version. The result is None if
+        no result is known for the method or the version, if `meta` names no valid client and capabilities or has
+        anything else than a progress token, or if the client has opened the connection by `initialize`. A result of
+        `tools/list` has no output schemas if the client gets no data. With a result, the connection counts as open
+        and modern from then on. The known answers are read from `known.json` for the first such request, and again
+        until one has a result.
         """
         capabilities = meta.get(CAPABILITIES)
         rest = {

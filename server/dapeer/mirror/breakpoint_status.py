@@ -188,8 +188,9 @@ class BreakpointStatuses:
     def record_tracing(self, body: Body) -> None:
         """Record where the program collects by itself, without a breakpoint of the adapter.
 
-        `body` has either `functions` (`RequestedFunction`s), or `breakpoints` and their `source`, and in `made` the states of these in the
-        same order; one without a state is left out. It replaces what was recorded for all functions, or for that file.
+        `body` has either `functions` (`RequestedFunction`s), or `breakpoints` and their `source`, and in `made` the
+        states of these in the same order; one without a state is left out. The states replace those that were recorded
+        for all functions, or for that file; without `made` none remain. `change_count` is increased.
         """
         self.change_count += 1
         if "functions" in body:

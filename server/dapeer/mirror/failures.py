@@ -56,8 +56,10 @@ class Failures:
     def record(self, body: Body) -> None:
         """Record the body of a `breakpointFailed` event: a new failure, or the count of the equal known one.
 
-        Its keys are `kind`, `expression`, `path`, `line`, `error`, and `count`: how often it has failed so far. Without `count`, the known
-        count grows by one. Failures are equal if all but `count` is. Above a limit of entries a new failure is dropped.
+        Keys of the body are `kind` (default: `condition`), `expression`, `path`, `line` (default: 0), `error`, from
+        which colours are removed, and `count`: how often it has failed so far, which replaces the known count.
+        Without `count`, the known count grows by one. Failures are equal if all but `count` is. Above a limit of
+        entries a new failure is dropped, and `known.left_out_note` says so.
         """
         failure = Failure(
             str(body.get("kind") or "condition"),

@@ -120,8 +120,11 @@ class Frames:
     def _found_owner(self, path: str, function: str, sourced: bool, *hints: str | None) -> str:
         """Return a frame's owner from its path and function, uncached; empty: the user.
 
-        `function` is the frame's name. `sourced`: the frame has a path or a `sourceReference`. `hints`: the `presentationHint` of the frame
-        and of its source. The first matching pattern of the adapter's definition decides, then a missing source, then the hints.
+        An owner is a text such as `the Go runtime`. `path` is that of the frame's source, or its name; `function` is the
+        frame's name. `sourced`: the frame has a path or a `sourceReference`. `hints`: the `presentationHint` of the frame
+        and of its source. The first matching pattern of the adapter's definition decides: its `of` is the owner.
+        Otherwise a frame that is not `sourced` is `code without source`, and one with the hint `subtle` or `deemphasize`
+        is `a library`.
         """
         inside = self._project_relative(path)
         for foreign in self.foreign:

@@ -102,8 +102,10 @@ class OutputLog:
     def append(self, category: Category, text: str, arrived_at: float = 0.0) -> None:
         """Add output of a category, and drop the oldest above the limit; an empty text adds nothing.
 
-        `arrived_at` is when it arrived, in seconds since the epoch; 0: unknown. It joins the newest piece if that is of the same
-        category and second and stays below `PIECE_CHARS`.
+        `arrived_at` is when the text arrived, in seconds since the epoch; 0: unknown. The text joins the newest
+        piece, which keeps its own time, if that is of the same category and second and has `PIECE_CHARS` characters
+        at most with it; else it becomes a piece of its own. `end`, the cursor behind the last character, and
+        `lines`, the number of line ends so far, grow.
         """
         if not text:
             return
@@ -267,8 +269,11 @@ class PrintedLogPoints:
     ) -> tuple[list[LogMessage], int]:
         """Return the last messages of all log points between two cursors, and how many more there are.
 
-        `since` and `until` are cursors of the output. The list has at most `max_messages`, in the order of the output. The newest message
-        of each log point comes before older ones of others, so that each log point is represented as far as `max_messages` allows.
+        A cursor is a number of characters of the output, counted from its beginning; a message counts if it begins
+        at `since` or later, and before `until`. The list has at most `max_messages`, in the order of the output.
+        The newest message of each log point comes before older ones of others, so that each log point is
+        represented as far as `max_messages` allows. Messages that are no longer kept are neither returned nor
+        counted.
         """
         within = {
             place: point.numbers_between(since, until) for place, point in self.points.items()

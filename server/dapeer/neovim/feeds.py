@@ -257,10 +257,13 @@ class Hello(NamedTuple):
     def read(cls, facts: Mapping[str, Any]) -> Hello:
         """Return what Lua has sent about a session, from its decoded JSON; only `session` must be there.
 
-        `facts` may have `name`, `type`, `request`, `parent`, `launch`, `waited` and `exception_filters`.
+        `facts` may also have `name`, `type`, `request` (default: `launch`), `parent`, `launch`, `waited` (into
+        `waited_for_person`) and `exception_filters`. `parent` and `launch` are taken as they are.
 
         Raises:
-            KeyError: It has no number of a session.
+            KeyError: `facts` has no `session`.
+            ValueError: `session` is a text that is no number.
+            TypeError: `session` is null, a list or an object.
         """
         filters = facts.get("exception_filters")
         return cls(
@@ -437,9 +440,11 @@ class NvimTransport:
     def _message_of_frame(self, frame: FeedFrame) -> Message | None:
         """Return the message of a frame as dapeer's session is to see it; None: the session is not to see it.
 
-        A request that the person has sent is seen, dapeer's own is not; either is kept for its response, which is returned with our
-        number, command and arguments. A request of dapeer's that could not be sent becomes a failed response. Requests of the adapter are
-        not seen, as nvim-dap answers them.
+        A frame is a message of nvim-dap's session that Lua forwards: `o` has one that was sent to the adapter, `i` one of the
+        adapter. A request that the person has sent is seen, dapeer's own is not; either is kept for its response, which is
+        returned with our number, command and arguments. A response whose request is not kept is not seen. A request of
+        dapeer's that could not be sent (`x`) becomes a failed response. Requests of the adapter are not seen, as nvim-dap
+        answers them. Events of the adapter are returned unchanged.
         """
         match frame:
             case FeedFrame("o", number, Request() as request):

@@ -166,10 +166,13 @@ class LuaTools:
     async def _wait_for_start(self, answers: Mailbox[tuple[Any, ...]]) -> None:
         """Wait until Neovim has begun to run a tool, and drop its message `started`; nothing is returned.
 
-        `answers` gets what Neovim sends on this call. Another message that comes first is put back there, so that `_wait_for_result` finds it.
+        `answers` gets what Neovim sends on this call. Another message that comes first is put back there, so that
+        `_wait_for_result` finds it. Where the time has passed and a message has come all the same, the method
+        returns, too. Before it raises, Neovim is asked why it is busy, which takes `SECONDS_FOR_MODE` more at most.
 
         Raises:
-            NeovimBusy: It has not begun within `SECONDS_TO_ANSWER`, and sent nothing.
+            NeovimBusy: Neovim has sent nothing on this call within `SECONDS_TO_ANSWER`; the message says what it
+                does.
         """
         try:
             with anyio.fail_after(SECONDS_TO_ANSWER):

@@ -204,8 +204,9 @@ class SharedBreakpoints:
     ) -> None:
         """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
 
-        `requested` is the breakpoint that stands for the line, which becomes a sign; None: the last was removed. The change gets a number,
-        by which Neovim reports it as applied or not.
+        `requested` is the breakpoint that stands at `path` and `line`, which becomes a sign there; None: the last one
+        was removed. The change gets a number, by which Neovim reports it as applied or not; until then it counts as
+        unapplied. An earlier rejection of this place by Neovim is forgotten. The answer is not awaited.
         """
         if not self._is_listening:
             return

@@ -647,14 +647,15 @@ class Methods(Protocol):
     ) -> Answer:
         """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
 
-        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or
-        patterns of functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where
-        `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is false. With
-        `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not stop. `column`, or
-        `at`, a text on the line, chooses a place on it, and goes without `more_lines`. Adapters are sent the change before
-        this returns; if one fails to take it, a note says so. The data is the breakpoint with its `state`; with
-        `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need attention). There is no data if
-        another client has changed all of these breakpoints meanwhile.
+        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names
+        or patterns of functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at
+        hits where `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is
+        false. With `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not
+        stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without `more_lines`. Adapters are
+        sent the change before this returns; if one fails to take it, a note says so. The data is the breakpoint with
+        its `state`; with `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need
+        attention); for a `function` at which programs stop it has `functions`, the names of all such functions. There
+        is no data if another client has changed all of these breakpoints meanwhile.
 
         This calls the tool `dap_set_breakpoint` of the server, and waits for its answer. An argument that is None is left
         out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is
@@ -735,10 +736,11 @@ class Methods(Protocol):
     def breakpoints(self) -> Answer:
         """List all breakpoints with their conditions, and their state in each adapter.
 
-        Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines, each with
-        `filename`, `line`, `state` and its options), `functions` (names, the first `MAX_LISTED_VALUES`) and
-        `exception_filters` (names), and if there are any, `in_memory` (on data and instructions) and `collecting`
-        (at functions, each with `function` or `calls` and its options).
+        Breakpoints that adapters have not got yet are sent first, and the answers are awaited; an adapter's failure
+        raises nothing. The data has `breakpoints` (on lines, each with `filename`, `line`, `state` and its options),
+        `functions` (names, quoted, the first `MAX_LISTED_VALUES`) and `exception_filters` (names, quoted), and if there
+        are any, `in_memory` (on data and instructions) and `collecting` (at functions, each with `function` or `calls`
+        and its options).
 
         This calls the tool `dap_breakpoints` of the server, and waits for its answer. The result is the tool's `Answer`;
         what is called the data here is its attribute `data`, empty where there is none.
@@ -801,10 +803,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Sum up collected rows, or list them; also after the end.
 
-        The rows are those that the session's program has recorded at breakpoints of this client. `at` chooses a place, `rows` a range of hits,
-        `where` those for which an expression over their columns holds. Without a choice each place is summed up; `changes` lists only rows that
-        change something, `by` groups rows, `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time.
-        What was shown counts as reported. The data has the lines as `collected`.
+        The rows are those that the session's program has recorded at breakpoints of this client; those written by now
+        are read first. `at` chooses a place (`shop.py:12`, or a function), `rows` hits by number (`7`, `7-9` or `7-`),
+        `where` those for which an expression over their columns holds. Without a choice each place is summed up;
+        `changes` lists only rows that change something, `by` groups rows, `plot` draws the columns of numbers,
+        `timeline` lists the rows of all places in the order of time. What was shown counts as reported to this client.
+        The data has the lines as `collected`. `session_id` becomes the default; None: the default session.
 
         This calls the tool `dap_collected` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -836,9 +840,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Run the program again to list the lines that collected call #n executed, and what each changed.
 
-        `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several functions have such a call.
-        The program is started anew as it was, with all that it does outside, for at most `timeout_ms`, and is ended then; its earlier session
-        stays as it is. The data has `call`, `run` (a sentence on the second run) and `lines`.
+        `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several
+        functions have such a call. The program is started anew as it was, with all that it does outside, for at most
+        `timeout_ms`, and is ended then; its earlier session stays as it is. The data has `call`, `run` (a sentence on the
+        second run) and `lines`, which is empty if the second run recorded none.
 
         This calls the tool `dap_call` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -1010,10 +1015,14 @@ class Methods(Protocol):
     ) -> Answer:
         """List the variables in a container given by reference or path; default the locals of the frame.
 
-        The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the value at `path`, else the
-        frame `frame_id`, by default the top one. `filter` leaves only `indexed` or `named` ones; `count` of them are returned from index
-        `start` on. The data has `variables`, each with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many
-        follow; with `path` also the fields of that value, or only these if it holds nothing.
+        The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the
+        value at `path`, else the frame `frame_id`, by default the top one. `filter` leaves only `indexed` or
+        `named` ones; `count` of them are returned from index `start` (from 0) on. The data has `variables`, each
+        with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many follow, if any do;
+        with `path` also the fields of that value, or only these if it holds nothing. A frame of a thread that is
+        not stopped can be read with some adapters: then the data has `variables` alone, without references, and the
+        value at `path` is only in the text. With consent to evaluation, a getter, or a `path` that is not among the
+        variables, runs code of the program.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -1068,9 +1077,10 @@ class Methods(Protocol):
     ) -> Answer:
         """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
-        The thread is `thread_id`, by default that of the stop. `levels` frames are listed from number `start_frame` (0: the innermost); frames
-        of a library that follow each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state`
-        and `threads`.
+        The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks are
+        listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that follow
+        each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state` and
+        `threads`, each with `thread_id` (None for a task), `name` and `frames`.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -1234,8 +1244,10 @@ class Methods(Protocol):
 
         `kind` is by default `modules`, or `sources` if the adapter supports only these. `matching` leaves only
         those whose name or path contains the text, without regard to case; `count` of these are returned from index
-        `start` (from 0) on. The data has a list under `modules` or `sources`, and if some follow, `more`, the
-        number of them.
+        `start` (from 0) on. They are requested from the adapter, unless it has no such request and has sent them as
+        events. The data has a list under `modules` or `sources`: objects with `name`, `path`, and of a module
+        `version`, `address_range` and `symbols`, of a source `source_reference`, each as far as it is known; and if
+        some follow, `more`, the number of them.
 
         This calls the tool `dap_modules` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
@@ -1475,9 +1487,11 @@ class Methods(Protocol):
     ) -> Answer:
         r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input.
 
-        With `enter` a line end is typed behind `text`. If the program is stopped, the call returns at once: the program
-        reads the text later. Else it waits for output or a stop, for at most `timeout_ms` milliseconds, by default one
-        second. `evaluate` lists expressions that are evaluated at the next stop, and `show` says how much of it is shown.
+        With `enter` a line end is typed behind `text`. If the program is stopped, the call returns once that is typed: the
+        program reads the text later. Else it then waits for output or a stop, for at most `timeout_ms` milliseconds, by
+        default one second, and returns the state; output from before counts as shown, and is not in it. `evaluate` lists
+        expressions that are evaluated at the next stop, and `show` says how much of it is shown. The session becomes the
+        client's default.
 
         This calls the tool `dap_send_input` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `enter` true, `timeout_ms` 1000. Without `session_id` it is the session that this client has

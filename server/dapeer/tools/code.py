@@ -223,11 +223,14 @@ async def dap_modules(
 
     `kind` is by default `modules`, or `sources` if the adapter supports only these. `matching` leaves only
     those whose name or path contains the text, without regard to case; `count` of these are returned from index
-    `start` (from 0) on. The data has a list under `modules` or `sources`, and if some follow, `more`, the
-    number of them.
+    `start` (from 0) on. They are requested from the adapter, unless it has no such request and has sent them as
+    events. The data has a list under `modules` or `sources`: objects with `name`, `path`, and of a module
+    `version`, `address_range` and `symbols`, of a source `source_reference`, each as far as it is known; and if
+    some follow, `more`, the number of them.
 
     Raises:
-        DapeerError: The session has ended, or the adapter supports no such request.
+        DapeerError: The session has ended, the adapter supports no such request and has sent no event, or the
+            request failed.
     """
     session = call.session(session_id)
     session.mirror.require_live()

@@ -68,13 +68,16 @@ async def dap_collected(
 ) -> Reply:
     """Sum up collected rows, or list them; also after the end.
 
-    The rows are those that the session's program has recorded at breakpoints of this client. `at` chooses a place, `rows` a range of hits,
-    `where` those for which an expression over their columns holds. Without a choice each place is summed up; `changes` lists only rows that
-    change something, `by` groups rows, `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time.
-    What was shown counts as reported. The data has the lines as `collected`.
+    The rows are those that the session's program has recorded at breakpoints of this client; those written by now
+    are read first. `at` chooses a place (`shop.py:12`, or a function), `rows` hits by number (`7`, `7-9` or `7-`),
+    `where` those for which an expression over their columns holds. Without a choice each place is summed up;
+    `changes` lists only rows that change something, `by` groups rows, `plot` draws the columns of numbers,
+    `timeline` lists the rows of all places in the order of time. What was shown counts as reported to this client.
+    The data has the lines as `collected`. `session_id` becomes the default; None: the default session.
 
     Raises:
         ArgumentError: There are no such rows, or the choice is invalid.
+        NoSession: There is no session with this id, or none at all.
     """
     session = call.focus.session_to_read(session_id)
     await session.program.read_rows()
@@ -136,11 +139,13 @@ def _lines(
 ) -> list[str]:
     """Return the summaries of points, or their rows as the selection says, as lines.
 
-    `chosen` are the collections to show, one at least. Without a range, a filter or another wish in `selection`, each is summarised. Points
-    whose columns the filter does not fit are left out. `search` answers a filter with `matches`, and blocks: call this in a thread.
+    A point is a place that collects, a row what it has collected at a hit. `chosen` are the collections to show, one
+    at least. Without a range, a filter or another wish in `selection`, each is summarised. Points whose columns the
+    filter does not fit are left out. `search` is called with a regular expression of the filter and texts, and
+    returns the texts in which it is found; it blocks, so call this function in a thread.
 
     Raises:
-        ArgumentError: The selection fits none of them; the error is that of the first.
+        ArgumentError: The selection fits none of the points; the error is that of the first.
     """
     lines: list[str] = []
     wrong: list[ArgumentError] = []
@@ -419,12 +424,15 @@ async def dap_call(
 ) -> Reply:
     """Run the program again to list the lines that collected call #n executed, and what each changed.
 
-    `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several functions have such a call.
-    The program is started anew as it was, with all that it does outside, for at most `timeout_ms`, and is ended then; its earlier session
-    stays as it is. The data has `call`, `run` (a sentence on the second run) and `lines`.
+    `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several
+    functions have such a call. The program is started anew as it was, with all that it does outside, for at most
+    `timeout_ms`, and is ended then; its earlier session stays as it is. The data has `call`, `run` (a sentence on the
+    second run) and `lines`, which is empty if the second run recorded none.
 
     Raises:
         ArgumentError: There is no such call, or several, or dapeer has not launched the program.
+        NoSession: There is no session with this id, or none at all.
+        DapeerError: The program does not start.
     """
     session = call.focus.session_to_read(session_id)
     await session.program.read_rows()

@@ -205,15 +205,18 @@ async def _step(
 ) -> Reply:
     """Step a thread by a DAP request, and return the next stop as a reply.
 
-    Where the frame that is shown has called something (such as a library) that still runs, that runs to its end first; this is left out if
-    `arguments` have more than `threadId`, or `options` do not wait for the stop. If another thread has interrupted an earlier step of this
-    one, and the debugger keeps such steps, the program is continued instead. Notes say whether the step is not done, or was made elsewhere.
+    Where the frame that is shown has called something (such as a library) that still runs, that runs to its end
+    first; this is left out if `arguments` have more than `threadId`, or `options` do not wait for the stop. If
+    another thread's stop has interrupted an earlier step of this thread by the same `command`, and the debugger
+    goes on with such a step by itself, the program is continued instead. If no stop comes in time, the reply
+    has the state of the running program, and the step may not have begun. Notes say whether the step is not
+    done, or was made in another frame.
 
     Args:
         call: The call of the tool.
         session: The session to step.
         command: The request: `next`, `stepIn` or `stepOut`.
-        arguments: The request's arguments, with `threadId`.
+        arguments: The request's arguments, with `threadId`, the adapter's id of the thread.
         options: What to evaluate and show at the stop, and how long to wait.
 
     Raises:

@@ -241,16 +241,22 @@ async def dap_variables(
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame.
 
-    The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the value at `path`, else the
-    frame `frame_id`, by default the top one. `filter` leaves only `indexed` or `named` ones; `count` of them are returned from index
-    `start` on. The data has `variables`, each with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many
-    follow; with `path` also the fields of that value, or only these if it holds nothing.
+    The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the
+    value at `path`, else the frame `frame_id`, by default the top one. `filter` leaves only `indexed` or
+    `named` ones; `count` of them are returned from index `start` (from 0) on. The data has `variables`, each
+    with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many follow, if any do;
+    with `path` also the fields of that value, or only these if it holds nothing. A frame of a thread that is
+    not stopped can be read with some adapters: then the data has `variables` alone, without references, and the
+    value at `path` is only in the text. With consent to evaluation, a getter, or a `path` that is not among the
+    variables, runs code of the program.
 
     Raises:
         NotStopped: The session is not stopped, and its frames cannot be read.
         StaleReference: The reference or frame belongs to an earlier stop.
-        ArgumentError: There is no such variable or handle, or the stopped thread has no frames.
-        ConsentNeeded: Only code of the program gives the value.
+        ArgumentError: There is no such variable or handle, `path` is no path, its evaluation fails, or the stopped
+            thread has no frames.
+        ConsentNeeded: Only code of the program gives the value, and nobody has consented to run it.
+        DapeerError: The adapter rejects a request, or does not answer.
     """
     session = call.session(target.session_id)
     if variables_reference is None and (running := await report.frame_to_read(session, frame_id)):
@@ -410,7 +416,11 @@ def _type_of(stop: Stop, variable: Variable) -> str:
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
     """Return a variable as data: `name`, `value`, and `type` and `variables_reference` if it has them.
 
-    The value has at most `limit` characters. The handle, `variables_reference`, is made here if the stop has none yet.
+    The value has at most `limit` characters. `variables_reference` is dapeer's handle for the children of the
+    variable, not the adapter's number; it is made here if the stop has none yet.
+
+    Raises:
+        ArgumentError: It would be a new handle, and the stop has as many as it can have.
     """
     data: dict[str, Any] = {
         "name": variable["name"],

@@ -291,7 +291,9 @@ def _instructions(
 def _instruction_lines(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
     """Yield a line for each instruction, below headings with their functions and source lines.
 
-    `rows` are data as `_instructions` makes them.
+    `rows` are data as `_instructions` makes them. A heading such as `At f a.c:3` comes where the function or the
+    source line changes; what is not known is left out of it, but an instruction without a function counts to the
+    function above. The current instruction begins with `→`. Paths are shown relative to `project`.
     """
     heading = ("", "")
     for row in rows:

@@ -353,13 +353,18 @@ async def dap_send_input(
 ) -> Reply:
     r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input.
 
-    With `enter` a line end is typed behind `text`. If the program is stopped, the call returns at once: the program
-    reads the text later. Else it waits for output or a stop, for at most `timeout_ms` milliseconds, by default one
-    second. `evaluate` lists expressions that are evaluated at the next stop, and `show` says how much of it is shown.
+    With `enter` a line end is typed behind `text`. If the program is stopped, the call returns once that is typed: the
+    program reads the text later. Else it then waits for output or a stop, for at most `timeout_ms` milliseconds, by
+    default one second, and returns the state; output from before counts as shown, and is not in it. `evaluate` lists
+    expressions that are evaluated at the next stop, and `show` says how much of it is shown. The session becomes the
+    client's default.
 
     Raises:
         Unsupported: The program does not run in a terminal.
-        DapeerError: The session has ended.
+        ArgumentError: A line of `text` is longer than a terminal takes; nothing was typed.
+        NotStopped: The program has ended or left its terminal, or does not read what is typed in time, so that only the
+            beginning was typed; or it left the next stop before the first of `evaluate` was evaluated.
+        DapeerError: There is no such session, or the Neovim that has the terminal does not respond.
     """
     session = call.session(options.session_id)
     session.mirror.require_live()

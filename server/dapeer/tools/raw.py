@@ -150,8 +150,10 @@ async def dap_request(
 def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -> Any:  # noqa: ANN401 - any JSON value
     """Return a copy of a DAP body in which `change` has replaced ids of frames, and references.
 
-    `change` gets what an id is for (`frame_id` or `variables_reference`) and the number. A 0, which means none, stays. `within` is the name
-    of the property whose value this is; callers leave it out.
+    These are the numbers of `frameId` and `variablesReference` at any depth, and of `id` in the items of
+    `stackFrames`. `change` gets what a number is for (`frame_id` or `variables_reference`) and the number, and
+    returns the new one. A 0, which means none, stays. `within` is the name of the property whose value this is;
+    callers leave it out.
 
     >>> with_ids({"stackFrames": [{"id": 7}], "variablesReference": 0}, lambda kind, number: 10 * number)
     {'stackFrames': [{'id': 70}], 'variablesReference': 0}

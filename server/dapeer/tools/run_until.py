@@ -229,7 +229,9 @@ async def _last_write(
 def _frame_lines(session: Session, last: LastWrite, project: Path) -> list[str]:
     """Return a line for each frame of the user's code at the last write, with its known variables.
 
-    At most `MAX_FRAMES` are listed, the rest is counted. `session` tells which frames are the user's; paths are relative to `project`.
+    At most `MAX_FRAMES` are listed, innermost first, and a line with the number of the rest follows. A line has at
+    most `MAX_SHOWN_VARIABLES` variables, each cut to `MAX_SHOWN_CHARS`, and none if they were not read. `session`
+    tells which frames are the user's; paths are relative to `project`.
     """
     users = [each for each in last.stack if session.frames.is_users(each)]
     lines: list[str] = []

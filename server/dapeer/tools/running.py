@@ -55,13 +55,18 @@ async def repeat(
 ) -> tuple[Session, Tally]:
     """Run a program up to `times` times, until a run does not pass or `seconds` are over.
 
-    `begin` starts a run. A run passes if it ends without a failure (with `until="stop"`, also without any stop). Return the last session
-    and the tally. A run that passes is terminated with all that it has started, and all but the last of them are forgotten. What the last
-    run has come to stays: stopped at its failure, say, or running. A cancelled call terminates its run. After each run that passes and is
-    not the last, `report_progress` is awaited with a text, the number of passed runs, and `times`.
+    `begin` is called without arguments and awaited for each run: it starts the program and returns its session. A
+    run passes if it ends without a failure: with `until="failure"` its other stops are resumed and counted, with
+    `until="stop"` it must not stop at all. Return the last session and the tally. A run that passes is terminated
+    with all that it has started, and all but the last of them are forgotten. A last run that has not passed stays
+    as it is: stopped at its failure, say, or still running when the time is up. A cancelled call terminates its
+    run. After each run that passes and is not the last, `report_progress` is awaited with a text, the number of
+    passed runs, and `times`.
 
     Raises:
-        DapeerError: A run does not start.
+        AdapterFailed: A run did not start after others have passed; the text says which.
+        DapeerError: The first run did not start, a stopped program cannot be resumed, or one that has passed cannot
+            be terminated.
     """
     clock = anyio.current_time
     end, tally = clock() + seconds, Tally(times)
@@ -100,8 +105,11 @@ async def _start_run(begin: Begin, tally: Tally) -> Session:
 def _count_passed_run(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
     """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
 
-    `session` is one of the run's sessions; the program of its first one is dropped when the next run has passed. Processes that the run has
-    left running are added to `tally`, and are not reported again. `seconds` is how long it took.
+    `session` is one of the run's sessions; its program is dropped when the next run has passed. Processes that the
+    run has left running are added to `tally`, and are not reported again. `seconds` is how long the run took.
+
+    Raises:
+        NoSession: The sessions of the run that passed before were dropped already; this run is not counted then.
     """
     if tally.last_passed_session is not None:
         debugger.sessions.drop_program(tally.last_passed_session)

@@ -43,13 +43,15 @@ async def dap_stacktrace(
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
-    The thread is `thread_id`, by default that of the stop. `levels` frames are listed from number `start_frame` (0: the innermost); frames
-    of a library that follow each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state`
-    and `threads`.
+    The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks are
+    listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that follow
+    each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state` and
+    `threads`, each with `thread_id` (None for a task), `name` and `frames`.
 
     Raises:
-        NotStopped: The program runs, and its threads cannot be read.
-        ArgumentError: There is no such thread.
+        NotStopped: The program or the thread runs, and its frames cannot be read; or the program has ended.
+        ArgumentError: There is no such thread, or frame ids were given to too many frames of this stop.
+        DapeerError: There is no such session, or the adapter rejects a request or does not answer.
     """
     session = call.session(target.session_id)
     if session.mirror.stop is None and session.thread_locator.sees_running:
@@ -273,8 +275,12 @@ def _reference(frame: StackFrame) -> int:
 def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
     """Return a frame of a stopped thread as data: `frame_id`, `function`, `file`, `line`, and more.
 
-    `source_reference` is there for an adapter's own source, `of` for a library's frame. A handle, `frame_id`, is made for the frame if it
-    has none yet.
+    `source_reference` is there for an adapter's own source, `of`, the owner's name, for a frame that is not of the
+    user's code. A handle, `frame_id`, which callers use in place of the adapter's id, is made for the frame if it has
+    none yet.
+
+    Raises:
+        ArgumentError: The frame has no handle yet, and the stop has too many handles for another.
     """
     reference = _reference(frame)
     owner = session.frames.owner(frame)

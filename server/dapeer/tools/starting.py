@@ -116,9 +116,13 @@ class StartedGroup:
     ) -> Reply:
         """Wait for the first stop of a group's members, and return the state of that session as a reply.
 
-        `told` are notes for the reply; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
-        shown, or the first if all have ended. The shown session becomes the client's default. `options` say what to evaluate and show,
-        and how long to wait: not at all if `wait_until_paused` is false.
+        `told` are notes for the reply; `run` is the sending of triggers (requests or commands that make the
+        programs do something), or None. If nothing stops in time, or soon after the triggers have ended, a member
+        that still runs is shown, or the first if all have ended. The shown session becomes the client's default,
+        and what is shown of it counts as shown. Once one has stopped, the others get `SECONDS_AFTER_FIRST` at most
+        to stop, too. `options` say what to evaluate and show, and how long to wait: not at all if
+        `wait_until_paused` is false. The reply's notes have the group, `told`, and what the members' tasks had to
+        say.
         """
         left = RemainingTime(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]
@@ -513,15 +517,18 @@ async def dap_run(
 ) -> Reply:
     """Debug a program or attach to one, to its first stop or end.
 
-    The arguments name a `program`, `module`, `code` or `configuration` to launch, or a process to attach to (`pid`, `port`), and how it is
-    debugged; with `repeat` or `processes` it runs several times. `fresh` ends this client's earlier programs first. Breakpoints are set
-    before it starts. `then` lists what is sent once it is ready. The options say what is evaluated at the next stop (`evaluate`), how much
-    of the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop, or
-    the end, is returned; the session becomes the default. Notes say what was inherited from before.
+    The arguments name a `program`, `module`, `code` or `configuration` to launch, or a process to attach to (`pid`,
+    `port`), and how it is debugged; with `repeat` it runs several times one after the other, with `processes` side by
+    side, as do the members of a compound configuration. `fresh` ends this client's earlier programs first. Breakpoints
+    are set before it starts. `then` lists what is sent once it is ready. The options say what is evaluated at the next
+    stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+    (`wait_until_paused`, `timeout_ms`). The first stop, or the end, is returned, or the state if neither comes in that
+    time; the session becomes the default. Notes say what was inherited from before.
 
     Raises:
         ArgumentError: The arguments contradict each other, or a file or breakpoint is invalid; nothing was started.
-        DapeerError: It does not start.
+        DapeerError: It does not start, or a task before it fails; of several programs, those that were started are ended.
+            Or, with `fresh`, an earlier program does not end; others may have been ended then.
     """
     triggers.check()
     arguments.check_repetition(sends=bool(triggers.then))

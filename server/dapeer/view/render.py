@@ -160,8 +160,10 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
 def place_of_thread(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is, such as ` at a.py:3 in f, inside g`; empty without frames.
 
-    The user's innermost frame (without one the innermost) is named first. Behind `inside` is, if it is another, the innermost frame of a
-    thread, or of a task the frame that the first one has called. The text begins with a space. `frames` knows which frames are the user's.
+    The text begins with a space, and names the innermost frame of the user's code, or without one the innermost
+    frame. For a thread, `inside` names the innermost frame; for a task, the frame that the named frame has called.
+    `inside` is left out if that is the named frame itself. `frames` knows which frames are the user's; paths are
+    shown relative to `project`.
     """
     if not each.frames:
         return ""
@@ -189,10 +191,11 @@ def assignments(values: Mapping[str, str]) -> list[str]:
 def change_lines(
     changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()
 ) -> list[str]:
-    """Return a line for each changed variable: `name: before → after`.
+    """Return a line for each changed variable: `name: before → after`, or `name = value (new)`.
 
-    `changed` has both values by name; None before says that the variable is new. A new one whose name is in `shown`, because its
-    value stands elsewhere, has no value here.
+    `changed` has both values by name; None before says that the variable is new. A new one whose name is in
+    `shown`, because its value stands elsewhere, gives `name: new`. A name that begins with `(`, as that of a return
+    value, goes without `(new)` after its value.
 
     >>> change_lines({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
     ['a: 1 → 2', 'b: new', 'c = 4 (new)']

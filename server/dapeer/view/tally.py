@@ -80,8 +80,10 @@ class Tally:
     def data(self) -> dict[str, Any]:
         """Return the tally as JSON data.
 
-        Keys are `run` (the number of the last run), `of` (how many were asked for), `outcome`, `passed` (how many did), and, if a run has
-        passed, `seconds_each`, their mean, and `passed_session`, the session of the last one.
+        Keys are `run` (the number of the last run), `of` (how many were asked for), `outcome` (of the last run:
+        `passed`, `failed`, `stopped`, `ended`, `untested`, `unjudged` or `running`), `passed` (how many did), and, if a
+        run has passed, `seconds_each`, their mean duration, and `passed_session`, the id of the session of the last one
+        that did.
         """
         facts = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
         facts |= {"passed": len(self.passed_seconds)}

@@ -72,11 +72,14 @@ def require_definition(
 ) -> Definition:
     """Return the definition that a type means: an id, alias, type that it stands in for, or language.
 
-    Of several, the first that is `ready` is returned, and the first of all if none is. `ready` says whether the adapter of a definition is
-    installed.
+    `kind` is that type. Definitions with this id or alias come first, then those that stand in for the type;
+    only if there are none, those that have it as a language, id or alias without regard to case. Of several
+    definitions, the first for which `ready` returns True is returned, and the first of all if there is none.
+    `ready` gets a definition and says whether its adapter is installed.
 
     Raises:
-        AdapterUnknown: None is; the hint names the nearest type, and those that there are.
+        AdapterUnknown: No definition is meant by `kind`; the hint names the nearest type, and all that there
+            are.
     """
     found = find_definition(definitions, kind, ready)
     if found is None:
@@ -442,11 +445,12 @@ _MOST_LISTED = 1 << 22
 
 
 def check_page_is_served(url: str) -> None:
-    """Raise if `url` is a page of this machine and nothing listens at its port; any other URL passes.
+    """Raise if `url` is a page of this machine and nothing listens at its port; others pass.
 
-    The host counts as this machine if it is `localhost`, 127.0.0.1 or ::1. Then the port of the URL (80 or 443 if
-    the URL has none) is connected to, for at most `SECONDS_TO_CONNECT`, and the connection is closed at once. Nothing
-    is connected to for another host, or for a scheme without a port.
+    The host counts as this machine if it is `localhost`, 127.0.0.1 or ::1. Then the port of the URL (80 for `http`
+    or 443 for `https` if the URL has none) is connected to, and the connection is closed at once. That blocks, for
+    at most `SECONDS_TO_CONNECT` for each address of the host. Nothing is connected to for another host, or for
+    another scheme without a port.
 
     Raises:
         ArgumentError: Nothing accepts a connection there in time, or `url` cannot be parsed.

@@ -167,12 +167,13 @@ def _version_in(text: str) -> tuple[int, int] | None:
 
 
 def _version_text(python: str, cwd: Path) -> tuple[str, int]:
-    """Return a text that tells an interpreter's version, and an exit code if the interpreter was run.
+    """Return a text that tells an interpreter's version, and its exit code if it was run.
 
-    The text is the content of `pyvenv.cfg` of its environment or else the path of its file, if one of them has
-    a version (exit code 0). Otherwise the interpreter is run in `cwd`, which blocks, and the text is what it
-    prints, or the end of its stderr if it failed. An empty text with exit code 0 means that it could not be
-    run, or did not answer in time.
+    The text is the content of `pyvenv.cfg` of its environment or else the path of its file with links resolved, if one of
+    them has a version; the interpreter is not run then, and the code is 0. Otherwise it is run in `cwd`, which blocks for
+    `_SECONDS_TO_ANSWER` at most, and the text is what it prints, or the end of its stderr if it failed; this is cached
+    until the file changes. An empty text with exit code 0 means that it does not exist, could not be run, or did not
+    answer in time. `python` is the interpreter's path.
     """
     try:
         settings = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")

@@ -336,8 +336,10 @@ class Definition:
     def values(self, inputs: Inputs) -> dict[str, object]:
         """Return the values of placeholders by name: inputs, environment, facts of this installation.
 
-        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started. What has no value is left out.
-        `inputs` stays unchanged.
+        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started; `tty` is among
+        them only with the input `terminal`. `env` has the variables of the definition and of the user, of whom the
+        latter's count; `environment` has these over the environment that a program in `cwd` gets. `host` is this machine
+        unless it is given. What has no value is left out, also an empty `env`. `inputs` stays unchanged.
         """
         user = as_object(inputs.get("env"))
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
@@ -553,9 +555,10 @@ def read_with_shared(path: Path) -> dict[str, Any]:
 
 
 def _merged(own: Json, shared: Json) -> dict[str, Any]:
-    """Return the table `own` over the table `shared`; lists are joined, shared items first, so are tables.
+    """Return a new table with the keys of two tables; `own` is merged over `shared` where both have a key.
 
-    Of any other value, the own one counts.
+    Two lists become one, with the items of `shared` first. Two tables are merged in the same way, at any depth. Of
+    any other two values, that of `own` counts. Neither table is changed.
     """
     both = {**shared, **own}
     for key in own.keys() & shared.keys():

@@ -326,7 +326,9 @@ class Quirks:
     def why_refused(self, request: Request) -> str:
         """Return why a request must not be sent to this adapter, as a sentence; empty: it may be sent.
 
-        An `evaluate` of an expression that the adapter misreads must not, and no request that the definition calls harmful.
+        What must not be sent is an `evaluate` whose expression matches a pattern of those that the adapter misreads, and
+        every request that the definition calls harmful. Expressions that are too long for patterns (`is_legible`) are not
+        checked against them.
         """
         expression = str(request.arguments.get("expression") or "")
         if request.command == "evaluate" and is_legible(expression):

@@ -42,14 +42,16 @@ async def open_child(
 ) -> AsyncGenerator[Adapter]:
     """Connect to where a debuggee's child process is debugged, and yield the adapter of the child.
 
-    That is the parent's server once more, where the definition's children use it; else the address that `configuration` names, which is
-    what the parent's adapter gives for the child. Where the definition names a relay, the child's sockets are set to send without delay. At
-    the exit the connection is closed, and processes of the child that its adapter has named are killed; one that was released lives on.
+    That is the parent's server once more, where the definition's children use it; else the address that
+    `configuration` names, which is what the parent's adapter gives for the child. The connection may take the seconds
+    `definition.timeouts.start`. Where the definition names a relay, the child's sockets are set to send without
+    delay; a failure of that raises nothing. At the exit the connection is closed, and processes of the child that its
+    adapter has named are killed; one that was released lives on.
 
     Raises:
-        AdapterFailed: Nothing accepts connections there.
-        AdapterRequestRejected: It names an address to which dapeer must not connect.
-        ForeignListener: Another user of this machine accepts them.
+        AdapterFailed: Nothing accepts connections there, or not in time.
+        AdapterRequestRejected: `configuration` names no port, or an address to which dapeer must not connect.
+        ForeignListener: Another user of this machine listens there; nothing was sent.
     """
     again, address = _reconnector(definition, parent), None
     connector = again
@@ -291,8 +293,9 @@ async def send_without_delay(
 def _set_tcp_nodelay(pid: int, relay: str, adapter: int | None) -> None:
     """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that relay.
 
-    The command line of a relay matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process that
-    is connected to it; nothing is done if that is None, too. Processes that have ended are passed over.
+    The command line of a relay matches the regular expression `relay` somewhere. A `pid` of 0 means the connections
+    between the process with the id `adapter` and every process that is connected to it; nothing is done if that is None,
+    too. Processes that have ended are passed over. Without such connections nothing happens.
 
     Raises:
         OSError: The system has no such call, or does not allow it.

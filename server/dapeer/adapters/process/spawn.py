@@ -92,7 +92,11 @@ class ChildProcess:
         return child
 
     async def _open(self, stdin: IO[bytes] | None, stdout: IO[bytes] | None) -> None:
-        """Set `stdin` and `stdout` to streams over the process's pipes; None: it has no such pipe."""
+        """Set the attributes `stdin` and `stdout` to streams over this side's ends of the process's pipes.
+
+        The arguments are these ends, as open files: dapeer writes to `stdin` and reads from `stdout`. Where one is None,
+        there is no such pipe, and its attribute stays as it is. The streams use the running event loop.
+        """
         loop = asyncio.get_running_loop()
         if stdin is not None:
             protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader())
@@ -340,12 +344,15 @@ async def spawn(
 ) -> Spawned:
     """Start the adapter's process, and return it with its pipes.
 
-    Over stdio its stdin and stdout carry DAP. On a server's stdin nothing comes, or the program's file of input; its stdout is kept with
-    its stderr, or is the program's. `mark` is added to its environment. With a `terminal`, stdin, stdout and stderr are that. With
-    `outlives`, SIGPIPE does not end it: it may have to detach from a program when dapeer has gone.
+    Over stdio its stdin and stdout carry DAP. On a server's stdin nothing comes, or the program's file of
+    input; its stdout is kept with its stderr, or is the program's. `mark` has variables that are added to its
+    environment. With a `terminal`, stdin and stderr are that, and stdout unless it carries DAP. With
+    `outlives`, SIGPIPE does not end it: it may have to detach from a program when dapeer has gone. The caller
+    ends the process and closes the pipes; after an error the pipes are closed.
 
     Raises:
-        AdapterFailed: The program, or the folder to start it in, is not there or not usable.
+        AdapterFailed: The program, or the folder to start it in, is not there or not usable, or the file of
+            input cannot be read.
         SystemUnsupported: The system has no process or descriptor to give.
     """
     transport, arguments = command.transport, list(command.arguments)

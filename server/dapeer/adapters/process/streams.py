@@ -39,9 +39,12 @@ MAX_PORT_TRIES: Final = 20
 def free_port(host: str) -> int:
     """Return a TCP port of `host` that is free now, and that the system does not give to others by itself.
 
-    A server may listen there only after a while: by then the system could have given a port of its own range to another program, to
-    which dapeer would connect in its place. So the port is below that range; only if `MAX_PORT_TRIES` of those are taken, it is any
-    free one. It is not reserved.
+    A server may listen there only after a while: by then the system could have given a port of its own range to another
+    program, to which dapeer would connect in its place. So the port is below that range; only if the `MAX_PORT_TRIES`
+    ports of it that are tried at random are all taken, any free port is returned. The port is not reserved.
+
+    Raises:
+        OSError: `host` is no address of this machine, or no port is free.
     """
     ours = range(LOWEST_PORT, first_given())
     for port in random.sample(ours, min(MAX_PORT_TRIES, len(ours))):

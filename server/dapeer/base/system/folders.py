@@ -26,7 +26,12 @@ PREFIX = "dapeer-run-"
 def temporary_folder(parent: str | None = None) -> Generator[Path]:
     """Make a new locked folder for this user alone, yield its path, and remove it after the body.
 
-    It is in `parent`, or else in the temporary directory. If this process is killed, `remove_left_folders` of another one removes it.
+    It is in `parent`, or else in the temporary directory. The lock tells other processes that the folder is in use. If
+    this process is killed, `remove_left_folders` of another one removes the folder. What cannot be removed is left, and
+    nothing is raised.
+
+    Raises:
+        OSError: The folder cannot be made or locked.
     """
     folder, lock = _make_locked(parent)
     try:
@@ -97,8 +102,10 @@ def _lock_folder(folder: str, *, wait: bool) -> int:
 def _remove_if_left(folder: str) -> None:
     """Remove a folder with its content if no process has locked it and this user owns it.
 
+    Another user's folder stays. What cannot be removed stays, too, and raises nothing. It does not wait.
+
     Raises:
-        OSError: There is no such folder, or another process has locked it.
+        OSError: There is no such folder, it is a symbolic link, or another process has locked it.
     """
     lock = _lock_folder(folder, wait=False)
     try:

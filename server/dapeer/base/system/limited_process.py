@@ -80,10 +80,11 @@ class LimitedProcess:
     async def _answer(self, line: bytes) -> Any:  # noqa: ANN401 - as JSON has it
         """Start the process if it does not run, write one line of JSON to it, and return its decoded answer.
 
-        It waits without a limit. `line` ends with a line feed.
+        It waits without a limit. `line` ends with a line feed. After an error or a cancellation the process may still
+        run, and answer later: to end it is left to the caller.
 
         Raises:
-            Closed: `aclose` was called.
+            Closed: `aclose` was called, while the process was started or before; nothing was written.
             OSError: The process cannot be started, or has ended.
             ValueError: The process ended without an answer, or the answer is no JSON or longer than `MAX_ANSWER_CHARS`.
         """

@@ -132,8 +132,9 @@ def _ports(
 def listener_at(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     """Return the owner of the socket that accepts connections to a numeric address; None without one.
 
-    The owner is the user's id and the socket's inode. `tables` are the texts of Linux's tables. A socket that listens at this very address
-    comes before one that listens at all addresses.
+    The owner is the user's id and the socket's inode. `tables` are the texts of Linux's tables of TCP sockets
+    (`/proc/net/tcp`, `/proc/net/tcp6`). A socket that listens at this very address comes before one that listens at
+    all addresses.
     """
     by_place = {
         line.local: Holder(line.uid, line.inode)
@@ -160,7 +161,11 @@ def _plain(place: str) -> str:
 def _spellings(address: HostAndPort) -> tuple[str, ...]:
     """Return the one or two ways in which Linux's tables may write a numeric address with its port.
 
-    An address of IPv4 also stands in the table of IPv6, behind the prefix `::ffff:`.
+    An address of IPv4 also stands in the table of IPv6, behind the prefix `::ffff:`. It has two ways, that of IPv4 first,
+    also if it is given with this prefix; another address of IPv6 has one.
+
+    Raises:
+        ValueError: The host is a name, not a numeric address.
     """
     host, port = address
     ip = ipaddress.ip_address(host)

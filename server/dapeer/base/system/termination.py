@@ -55,9 +55,11 @@ def removing(path: Path) -> Generator[None]:
 
 
 def _end(signalled: int) -> None:
-    """Wait for SIGTERM or SIGINT at a pipe, remove the files of `removing`, and exit with code 0.
+    """Wait for SIGTERM or SIGINT, remove the files of `removing`, and exit with code 0; never return.
 
-    Python writes the number of each signal that has a handler there: others may have handlers, too.
+    `signalled` is the descriptor of the end of a pipe that is read. Python writes to the pipe the number of
+    each signal that has a handler; numbers of other signals are ignored. The wait has no limit, and is meant
+    for a thread of its own. A file that cannot be removed stays, and no other clean-up of the process is run.
     """
     while os.read(signalled, 1)[0] not in _ENDING:
         pass

@@ -41,12 +41,13 @@ def run(argv: Sequence[str]) -> int:
     """Run a script with a debugger and a server of its own, and return its exit code.
 
     `argv` is the command line, from the word `script` on; the script comes from a file, or for `-` from
-    stdin. `sys.argv` is set to the script's name and arguments. The code is 0, or 1 if the script raises an
-    error (its traceback is printed) or the server ends, `WRONG_USE` if the script cannot be read,
-    `INTERRUPTED` after Ctrl-C.
+    stdin. `sys.argv` is set to the script's name and arguments. The server ends with the script. The code is 0, or 1 if
+    the script raises an error (its traceback is printed) or the server ends or does not start, `WRONG_USE` if the script
+    cannot be read (a line on stderr says why), `INTERRUPTED` after Ctrl-C while it runs.
 
     Raises:
         SystemExit: The words are wrong (2), or ask for help (0), or the script itself has raised this.
+        KeyboardInterrupt: Ctrl-C came while the script was still read.
     """
     typed = add_parser(single_parser).parse_args(argv[1:])
     try:

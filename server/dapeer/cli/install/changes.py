@@ -137,8 +137,10 @@ def changes_to_add(
 ) -> list[FileChange]:
     """Return the changes that let a client start dapeer; nothing is written yet.
 
-    These are its entry in the client's configuration, and files of skills and agents where the client has such things. `command` is the one
-    that the entry starts; what a person has added to an entry stays. A file that is right already has a change that is false.
+    These are its entry in the client's configuration, and files of skills and agents where the client has such things.
+    `scope` says whether the configuration of the project or of the user is meant, `places` where both are. `command` is
+    the one that the entry starts; what a person has added to an entry stays. A file that is right already has a
+    `FileChange` that is false in a condition; `FileChange.make` writes a change.
 
     Raises:
         ArgumentError: A file cannot be read, or not be changed without harm, or the entry is for something else.

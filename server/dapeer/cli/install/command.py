@@ -264,9 +264,11 @@ def _neovim_data(*, remove: bool) -> Path:
 
 
 def _agrees() -> bool:
-    """Ask at the terminal whether to change this; return whether the person agrees.
+    """Ask `Change this? [Y/n]` at the terminal; return whether the person agrees.
 
-    `y`, `yes` and an empty line agree. False: any other answer, the end of input, or there is no terminal to ask at.
+    `y`, `yes` (in any case) and an empty line agree. False: any other answer, the end of input, or stdin is no
+    terminal; then nothing is asked. What is to be changed is printed by the caller before. It waits for the answer
+    without a limit.
     """
     if not sys.stdin.isatty():
         return False

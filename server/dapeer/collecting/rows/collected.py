@@ -517,11 +517,14 @@ class Watch:
 def add_watch(
     collected: Collected, expression: str, on: On, client: str, *, every: bool = False
 ) -> Watch:
-    """Add two points for the rows of a watch to `collected`, and return the watch.
+    """Add the two points of a watch to `collected`, and return the watch.
 
-    The program is not told: the caller does so. `on` is "true" (until `expression` holds), "change" (until its value changes) or "write"
-    (until the place that it names is written). `client` is the key of the client that asks. With `every` each line that does it is
-    recorded, and none stops the program.
+    A watch is a request to run the program until something happens; a point is a place that collects rows. One
+    point is for the changes that the watch looks for (`WATCH_COLUMNS`), the other for the looking itself: the
+    first value in each function, and errors (`LOOK_COLUMNS`). The program is not told of them: the caller does
+    so. `on` is "true" (until `expression` holds), "change" (until its value changes) or "write" (until the
+    place that it names is written). `client` is the key of the client that asks. With `every`, each line by
+    which this happens is recorded, and none stops the program.
     """
     name = f"{_WORDS[on]} {expression}"
     return Watch(

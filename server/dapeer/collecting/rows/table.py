@@ -288,8 +288,9 @@ class Table:
     def missing_hits_by_row(self) -> dict[int, int]:
         """Return how many hits are missing before a row, by the row's index; rows without a gap are left out.
 
-        A row's hit is its number in `hits`; rows that were dropped leave a gap between two such numbers. The result is
-        empty, too, if one of the `hits` is no number, as the program may have overwritten what it had recorded.
+        A row's hit is its number in `hits`; rows that were dropped leave a gap between two such numbers. What is missing
+        before the first row is not counted. The result is empty, too, if one of the `hits` is no number, as the program may
+        have overwritten what it had recorded.
         """
         try:
             hits = [

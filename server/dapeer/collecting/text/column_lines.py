@@ -156,7 +156,10 @@ class ShownColumns:
             each.drop_steps_over_gaps(gaps)
 
     def oddities_by_row(self) -> dict[int, list[str]]:
-        """Return what is odd about rows, by row index; a row may have several reasons."""
+        """Return what is odd about rows, by row index; a row may have several reasons.
+
+        Rows with nothing odd are left out. A reason that concerns one column begins with the column's short name.
+        """
         why: dict[int, list[str]] = {}
         for name, each in self.columns.items():
             for odd in each.odd_rows:

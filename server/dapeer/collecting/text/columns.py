@@ -93,8 +93,9 @@ def kinds_of_numbers(
 def _number_kind(text: str, number: re.Match[str]) -> str:
     """Return the kind of a text that writes a number.
 
-    That is "zero", "whole", "negative whole", "fraction", "negative fraction", or the text itself in lower case if it writes an infinity or
-    NaN ("-inf", "nan"). `number` is the match of the pattern `_NUMBER`.
+    That is "zero", "whole", "negative whole", "fraction", "negative fraction", or the text itself in lower case
+    if it writes an infinity or NaN ("inf", "-inf", "nan"). Whole is what is written in digits alone: "3.0" and
+    "1e5" are fractions, but "0.0" is zero. `number` is the match of the pattern `_NUMBER` with all of `text`.
     """
     low = text.lower()
     if "n" in low:

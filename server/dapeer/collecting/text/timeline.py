@@ -165,13 +165,13 @@ def timeline(
 
     The first line has the count of all rows; then come lines on what all rows of a place have in common. Each row
     begins with its number in this order, from 1. Of more than `MAX_LISTED_ROWS` chosen rows only the ends and those
-    around the odd ones are shown, with a range of numbers for the others. Process and thread are named only where
-    there are several; a task is named in place of its thread.
+    around the first `ODD_ROWS` odd ones are shown, with a range of numbers for the others. Process and thread are named
+    only where there are several; a task is named in place of its thread.
 
     Args:
         rows: The collections, and the indices of the rows of each that are wanted.
         project: The folder to which paths are relative.
-        chosen: Which rows of all of them, from 0.
+        chosen: Which of all these rows, by their position in the order of time, from 0, are shown.
         all_rows: Leave none of the chosen ones out.
     """
     every = _sorted(_entries(each, indices, project) for each, indices in rows)
@@ -232,10 +232,11 @@ def _lines(
 def _entries(
     collection: Collection, indices: Sequence[int], project: Path
 ) -> Iterator[TimelineRow]:
-    """Yield an entry for each wanted row of a point in a process.
+    """Yield an entry for each wanted row of a point (a place that collects) in a process.
 
-    `indices` are the rows' indices in the collection's table. An entry's `time` is in seconds since 1970, if the collection knows when its
-    rows began, else since the first row. Paths are relative to `project`.
+    `indices` are the rows' indices in the collection's table; the entries come in their order. An entry's `time` is in
+    seconds since 1970, if it is known when the process began to collect, else since that moment. Its oddity is empty for
+    a row with nothing odd, and for each row of a point that collects calls. Paths are relative to `project`.
     """
     point = collection.point
     table, names = readable_rows(point, collection.table, project)

@@ -110,10 +110,11 @@ class _TypeResolver:
         self._classes = classes
 
     def parameter_types(self, text: str, outer_class: str) -> Iterator[str]:
-        """Yield the types of a method's parameters as JUnit's `--select-method` wants them.
+        """Yield the types of a method's parameters as JUnit's `--select-method` wants them, in their order.
 
-        One is for instance `java.lang.String[]`. `text` is what stands between the method's parentheses; annotations, generics and `final`
-        are left out. `outer_class` is the class around, as `Outer$Inner`.
+        One is for instance `java.lang.String[]`; a parameter with `...` is an array, too. `text` is what stands between the
+        method's parentheses; annotations, generics and `final` are left out. Nothing is yielded for a method without
+        parameters. `outer_class` is the class around the method, as `Outer$Inner`.
         """
         text = _ANNOTATION.sub("", text)
         while re.search(r"<[^<>]*>", text):
@@ -126,8 +127,9 @@ class _TypeResolver:
     def _qualified_name(self, name: str, outer_class: str) -> str:
         """Return the qualified name of the type that is written as `name` in `outer_class` (`Outer$Inner`).
 
-        It is looked for among imports, this file's classes (taken for members of `outer_class`) and `java.lang`; else it belongs to the first
-        `.*` import, or without one to this package. Primitive and qualified names are returned unchanged.
+        It is looked for among imports, this file's classes (taken for members of `outer_class`) and `java.lang`; else it
+        belongs to the first `.*` import, or without one to this package. Primitive and qualified names are returned
+        unchanged.
         """
         if name in _PLAIN or "." in name:
             return name

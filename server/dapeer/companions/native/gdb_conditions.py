@@ -28,9 +28,10 @@ checked: set[tuple[int, str]] = set()
 def report_invalid_condition(breakpoint_: Any) -> None:
     """Send `breakpointFailed` to the client if GDB finds the condition of a breakpoint invalid.
 
-    `breakpoint_` is a `gdb.Breakpoint`. Each condition of a breakpoint is checked once, when it is no longer pending; `checked` remembers
-    it. Nothing is sent without a condition. The event's body has `kind` (`condition`), `expression`, `path` and `line` (of the first
-    location) and `error`.
+    `breakpoint_` is a `gdb.Breakpoint`. Each condition of a breakpoint is checked once, when the breakpoint is no
+    longer pending; `checked` remembers it. Nothing is sent without a condition, or where the condition is valid at
+    every location. An invalid one is set once more, to get GDB's error. The event's body has `kind` (`condition`),
+    `expression`, `path` and `line` (of the first location; "" and 0 if its source is unknown) and `error`.
     """
     condition, number = breakpoint_.condition, breakpoint_.number
     if not condition or breakpoint_.pending or (number, condition) in checked:

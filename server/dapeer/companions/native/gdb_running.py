@@ -183,9 +183,9 @@ def is_running() -> bool:
 def keep_stopped(patch: Any) -> None:
     """Patch GDB's DAP: connect a `CallCount` to calls, resumes and stops, in place of its listeners.
 
-    The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes `CallCount.wrap_request` of the
-    request. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
-    it.
+    The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes
+    `CallCount.wrap_request` of the request. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)
@@ -209,10 +209,12 @@ def listener(target: str) -> Listener:
 
 
 def connect_instead(patch: Any, event: Any, ours: Listener, stock: list[Listener]) -> None:
-    """Connect `ours` to an event of GDB's in place of the functions `stock`, until the row is undone.
+    """Connect `ours` to an event of GDB's in place of the functions `stock`, until the patch is undone.
 
-    `event` is GDB's registry of listeners, such as `gdb.events.stop`. Where `ours` raises, the row is off, and the `stock` functions are
-    called for that event and each later one.
+    `patch` is the `patching.Row` of this change, a patch that can be off. `event` is GDB's registry of listeners,
+    such as `gdb.events.stop`; the functions `stock` are disconnected from it. Where `ours` raises, the patch is off
+    from then on, which is reported, and the `stock` functions are called for that event and each later one. Undoing
+    the patch connects the `stock` functions again.
     """
 
     def pass_to_stock(emitted: Any) -> None:

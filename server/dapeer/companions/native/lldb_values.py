@@ -177,8 +177,10 @@ def find_variants() -> None:
 def variant(_provider: Any, variants: Any) -> int:
     """Return the index of the variant that an enum's value has, among the children of `variants`.
 
-    `variants` is an `lldb.SBValue`. LLDB keeps 32 bits of the number that tells a variant. Where that number lies in the capacity of a
-    String or Vec, all numbers of other variants are above any capacity. The variant without a number is the default.
+    `variants` is an `lldb.SBValue`, each child of which is a variant with the number that tells it (`$discr$`). Of that
+    number LLDB keeps 32 bits. Where it lies in the capacity of a String or Vec, all numbers of other variants are above
+    any capacity, so a possible capacity fits none of these. If no variant's number fits, the result is the variant
+    without a number, or 0 if all have one. `_provider` is not used.
     """
     every = [variants.GetChildAtIndex(number) for number in range(variants.GetNumChildren())]
     tells = [each.GetChildMemberWithName("$discr$") for each in every]
@@ -360,8 +362,9 @@ def _elements(value: Any, depth: int) -> str:
 def _container_text(value: Any, depth: int) -> str:
     """Return the text of a container (an `lldb.SBValue`): `size=N` and its first elements.
 
-    `depth` levels of nested values are shown. An array without a formatter is shown by its elements; a value in a frame that LLDB has lost,
-    as not available.
+    `depth` levels of nested values are shown, and at most `MAX_ELEMENTS` elements. An array without a formatter
+    is shown by its elements alone, an empty container as `size=0`, and a value in a frame that LLDB has lost as
+    not available.
     """
     if unknown := _unavailable_text(value):
         return unknown

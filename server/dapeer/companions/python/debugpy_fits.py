@@ -14,10 +14,14 @@ from dapeer.companions.python.debugpy_launcher import beside, patching
 
 
 def apply_everything() -> None:
-    """Apply all rows of adapter, launcher and program in this one process, so that they can be listed.
+    """Apply all patches of adapter, launcher and program in this process, so that they can be listed.
 
-    Those that do not fit are off, and say why in `Row.off`. debugpy and pydevd are imported here. `PYDEVD_DISABLE_FILE_VALIDATION` is set
-    in this process's environment.
+    The patches, each a `patching.Row`, stay applied, so this is for a process that debugs nothing. Those that do
+    not fit are off, and say why in `Row.off`. debugpy and pydevd are imported here.
+    `PYDEVD_DISABLE_FILE_VALIDATION` is set in this process's environment.
+
+    Raises:
+        ImportError: There is no debugpy.
     """
     # pydevd warns of Python's frozen modules where a program is debugged: none is here.
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"

@@ -148,8 +148,13 @@ ALONE = patching.Row(
 def inject_alone(patch: Any) -> None:
     """Patch debugpy's injector so that it injects by `isolated_code`, with a gdb that no signal stops.
 
-    What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB. `patch`
-    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The injector puts debugpy into a program that runs already. Its line that shows the command is not printed, and
+    an error of gdb is raised without the injected code in its text. The code stays as it is on Windows, where
+    pydevd has no room for more than 2 KB. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: pydevd lacks what is to be replaced; `Row.apply` handles that.
     """
 
     @patch.replace(RUN)

@@ -96,15 +96,18 @@ def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
 
 
 def keep_environment(patching: Any, folder: str) -> Any:
-    """Register the row by which the program's environment is the user's, and return it.
+    """Make the patch by which the program's environment is as the user gave it; return it, not applied.
 
-    debugpy sets variables by which the program's streams, and those of all its children, are UTF-8 and unbuffered. With the row, the
-    program's own Python gets the option for unbuffered streams, which no child inherits. A program in a terminal is started as debugpy
-    does. The row is not applied here.
+    debugpy sets variables by which the program's streams, and those of all its children, are UTF-8 and unbuffered.
+    With the patch, the two variables of `FORCED` have the values that the user gave, or are not set, and the
+    program's own Python gets the option for unbuffered streams, which no child inherits. This holds where debugpy
+    reads the output, and `folder` is in the command. Otherwise, such as in a terminal, the program is started as
+    debugpy does. The patch is a `patching.Row`, which enters itself into the register of patches; its `apply` is
+    left to the caller.
 
     Args:
         patching: The module `patching`.
-        folder: The path that the launcher runs to start the server.
+        folder: The folder of debugpy, which the launcher passes to Python to start the debug server.
     """
     launch, spawn = "debugpy.launcher.handlers:launch_request", "debugpy.launcher.debuggee:spawn"
     row = patching.Row(

@@ -70,9 +70,13 @@ def callers(entry: Any) -> Iterator[Any]:
 def run_pytest(arguments: list[str]) -> int:
     """Run pytest in this process with these arguments, and return its exit code.
 
-    The caller has set `sys.argv` and `sys.path` as they are for pytest. Each failure is shown to the debugger when pytest reports it.
-    Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`, are off, and named on stderr. Without `-v`, pytest writes no header,
-    and no letter for a test.
+    The tests run before it returns, without a limit of time. The caller has set `sys.argv` and `sys.path` as they are for
+    pytest. The exception of each failed test, or of a file that cannot be imported, is shown to the debugger when pytest
+    reports it. Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`, are switched off; those of `IN_THE_WAY`
+    that were given are named on stderr. Without `-v`, pytest writes no header, and no letter for a test.
+
+    Raises:
+        ImportError: pytest is not installed.
     """
     import pytest
 
@@ -170,13 +174,16 @@ def rows_of_unittest(patching: Any) -> list[Any]:
 
 
 def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseException]]) -> Any:
-    """Register the row that keeps why unittest could not import a file of tests, and return it.
+    """Make the patch that keeps why unittest could not import a file of tests; return it, not applied.
 
-    Unittest raises an exception of its own instead, as a test that has failed. The row is not applied here.
+    For such a file unittest makes a test that fails with a new exception of unittest's own; with the patch, that
+    exception is kept together with the one that the import raised. The patch is a `patching.Row`, which enters
+    itself into the register of patches; its `apply` is left to the caller.
 
     Args:
         patching: The module `patching`.
-        causes: A pair is appended for each such file: that exception, and the one that the file has raised.
+        causes: A pair is appended for each such file: unittest's exception, and the one that the import raised.
+            Nothing is appended where no exception is being handled when unittest makes the test.
     """
     made = "unittest.loader:_make_failed_test"
     row = patching.Row(

@@ -184,14 +184,17 @@ class OpenCode:
     ) -> Any:
         """Send a request, and return the JSON of the response; None: the response is empty.
 
-        `body` is sent as JSON unless it is None; `directory` is the one that OpenCode is to work in, None: its own; `query` are the URL's
-        parameters, of which those that are None are left out; `seconds` is the timeout, None: there is none.
+        `method` is that of HTTP, `path` begins with `/`. `body` is sent as JSON unless it is None; `directory` is the
+        one that OpenCode is to work in, None: its own; `query` are the URL's parameters, of which those that are None
+        are left out. `seconds` limits each wait for data, not the whole; None: there is no limit. To connect may take
+        `SECONDS_TO_CONNECT`.
 
         Raises:
             NoOpenCode: The server cannot be reached, does not answer in time, or belongs to another user.
             OpenCodeLocked: It requires a password, or another one.
             OpenCodeMissing: It does not know the path or the id in it.
-            OpenCodeFailed: It refuses the request, or is no OpenCode server.
+            OpenCodeFailed: It refuses the request, or its response is no JSON, so that it is no OpenCode server.
+            OSError: The connection was closed while its owner was checked.
         """
         timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:
@@ -252,12 +255,12 @@ class OpenCode:
         """Check the owner of the other end of a new connection, before a password or token is sent.
 
         The HTTP library calls this at each step of a connection, with the step's `name` and `info`; only at the end
-        of connecting something is done. A proxy, which listens at another port, is not checked. After an error the
-        connection is closed.
+        of connecting something is done. A connection to another port than the server's, which is one to a proxy, is not
+        checked. After an error the connection is closed.
 
         Raises:
             ForeignListener: Another user of this machine owns the other end.
-            OSError: The connection has been closed.
+            OSError: The connection has been closed, or its other end is not on this machine.
         """
         if name != "connection.connect_tcp.complete":
             return

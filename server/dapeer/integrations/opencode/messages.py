@@ -130,7 +130,9 @@ def calls_of(message: Json) -> list[Json]:
 def call_of(part: Json, max_chars: int) -> Json:
     """Return a tool's call as data: `tool`, `status`, `input`, and `output` or `error` if there is one.
 
-    `part` is the call as OpenCode sends it. Each value is cut to `max_chars`; an `input` that is longer is text.
+    `part` is the call as OpenCode sends it. `input` is the object that the tool got, `{}` if none is known; if its
+    JSON is longer than `max_chars`, it is that JSON as a text, cut to `max_chars`. `output` and `error` are texts,
+    each cut to `max_chars`; empty ones are left out.
     """
     state: Json = part["state"]
     given: Json = state.get("input") or {}
@@ -207,9 +209,11 @@ def ask_data(ask: Json, session: str) -> Json:
 
 
 def ask_lines(facts: Json) -> Iterable[str]:
-    """Yield the lines in which a person or model reads a permission or question.
+    """Yield the lines in which a person or model reads a permission or a question of OpenCode.
 
-    `facts` is its data, as `ask_data` returns it.
+    `facts` is the request's data, as `ask_data` returns it. A permission gives a line with its id and the possible
+    decisions, and a second one if it has `details`. A question gives a line with its id, and one for each question
+    in it, numbered from 1, with the choices.
     """
     who = f" (of the subagent {facts['session_id']})" if "session_id" in facts else ""
     if facts["kind"] == "permission":
@@ -308,9 +312,11 @@ def _check_answer(question: Json, given: Sequence[str]) -> list[str]:
 
 
 def _choices(question: Json) -> str:
-    """Return the choices of a question as text in parentheses.
+    """Return the choices of a question as text in parentheses, such as `(one of: yes, no, or free text)`.
 
-    `question` is as OpenCode sends it. Without options it is free text.
+    `question` is as OpenCode sends it. The text begins with `any of` where several may be chosen (`multiple`).
+    `or free text` is left out if `custom` is False. A question without options gives `(free text)`, whatever `custom`
+    is.
     """
     labels = _labels(question)
     if not labels:

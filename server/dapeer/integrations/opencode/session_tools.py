@@ -268,9 +268,10 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
     """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first.
 
-    `whole_session` takes all prompts (of its last 1000 messages); a file that several have changed is there several times. The data has
-    `files`, objects as OpenCode sends them, with the key `patch`, which is shortened, and hidden for a file of secrets. Empty: OpenCode
-    reports none, and the text says why that may be.
+    `session_id` is OpenCode's. `whole_session` takes all prompts; a file that several have changed is there several
+    times. Only the last 1000 messages are searched for prompts. The data has `files`, objects as OpenCode sends
+    them, with the key `patch`, which is shortened, and hidden for a file of secrets. Empty: OpenCode reports none,
+    and the text says why that may be.
 
     Raises:
         ArgumentError: There is no such session.

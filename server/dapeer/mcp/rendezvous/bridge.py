@@ -126,11 +126,13 @@ class Server:
     def open(self, client_requests: ClientRequests) -> None:
         """Send a new server what it must know of the client, and have `client_requests` record its answer.
 
-        That is the client's `initialize`, whose answer is awaited, then its subscriptions, and its requests that are still open. The
-        client gets nothing of this. Other lines that come before that answer are dropped.
+        That is the client's `initialize`, whose answer is awaited, then its subscriptions, and its requests that are
+        still open. If the client has sent no `initialize` yet, nothing is awaited. The client gets nothing of this. Other
+        lines that come before that answer are dropped.
 
         Raises:
-            OSError: The server has ended, or does not answer within `SECONDS_TO_OPEN`.
+            OSError: The server has ended, or for `SECONDS_TO_OPEN` sends or takes nothing; the connection keeps that
+                timeout then.
         """
         self.connection.settimeout(SECONDS_TO_OPEN)
         if opening := client_requests.opening_request():
@@ -239,9 +241,18 @@ def _find_next_server(
 ) -> Server | None:
     """Find or start the next server after `lost` has ended, and return it once it knows the client.
 
-    The client gets errors for its open requests before, and afterwards notifications that everything may have changed; an `initialize`
-    that was not answered is put back into its queue. It may take as long as a server may take to start. None: the client has left, or a
-    server that the bridge itself has started ended without having answered anything, and no other is found.
+    The client gets errors for its open requests before, on stdout, and afterwards notifications that everything may
+    have changed; an `initialize` that was not answered is put back into its queue. It may take as long as a server
+    may take to start; it also waits for other processes that start a server for the project. None: the client has
+    left, or a server that the bridge itself has started ended without having answered anything, and no other is
+    found.
+
+    Args:
+        lost: The server that has ended.
+        wish: What the client has asked of a server: the command line, credentials, and the Neovim to attach to.
+        client: The client itself; its end is watched.
+        client_requests: What it has sent that a new server must know, and its open requests, which are taken out
+            here.
     """
     # Most bridges never need these.
     from dapeer.base.system import logs

@@ -51,10 +51,12 @@ def try_listen_for_knocks(kind: str) -> Generator[socket.socket | None]:
 def listen_for_knocks(kind: str) -> Generator[socket.socket]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
-    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there, as `knock` does for the former. Nothing is accepted here.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there, as `knock` does for the former. The file is named
+    by `kind` and this process's id; it is removed after an exception, too. Nothing is accepted here: the body does
+    that.
 
     Raises:
-        OSError: The runtime folder does not allow that.
+        OSError: The socket cannot be made in the runtime folder; the body was not run.
     """
     path = runtime_folder() / f"{kind}.{os.getpid()}.sock"
     # The socket gets its name after it listens: other processes remove a socket at which none listens.
@@ -67,10 +69,12 @@ def listen_for_knocks(kind: str) -> Generator[socket.socket]:
 def _listen_at(listener: socket.socket, unnamed: Path, path: Path) -> None:
     """Bind a socket to the path `unnamed`, listen, and rename that to `path`; other users cannot connect.
 
-    The folder is made if need be, and closed to others. A file at `unnamed` is removed before.
+    `listener` is a Unix socket that is not bound yet; the caller closes it. The folder of `path` is made if need be, and
+    closed to other users. A file at `unnamed` is removed before, and one at `path` is replaced. After an error a file at
+    `unnamed` may be left.
 
     Raises:
-        OSError: One of these is not possible.
+        OSError: One of these steps is not possible.
     """
     make_private(path.parent)
     unnamed.unlink(missing_ok=True)

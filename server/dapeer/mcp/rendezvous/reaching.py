@@ -285,9 +285,10 @@ def read_announcement(path: str) -> Announcement | None:
 def hold_sign_of_life(project: str) -> Generator[None]:
     """Hold a lock on the file that shows that a project's detached server lives, while the body runs.
 
-    `project` is the folder that the server works on. A file of this name is replaced, and nobody is waited for, so
-    the caller makes sure that it is the only server. Afterwards the file is removed, and the server's log, if that
-    is empty; after an exception both stay, the file without a lock.
+    `project` is the folder that the server works on; `sign_of_life_file` names the file. An existing file is
+    replaced, and no other holder of its lock is waited for, so the caller makes sure that it is the only server.
+    Afterwards the file is removed, and the server's log, if that is empty; after an exception of the body both stay,
+    the file without a lock. Where the system has no `fcntl`, nothing is locked.
 
     Raises:
         OSError: The runtime folder cannot be written; the body was not run.

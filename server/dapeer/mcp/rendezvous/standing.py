@@ -120,8 +120,11 @@ class ClientRequests:
     def record_received(self, line: bytes) -> bytes | None:
         """Record a message of the server, and return the line that the client gets; None: it gets none.
 
-        Answers to the bridge's own requests are kept from the client, and so is the second acknowledgement of a stream. Otherwise the line
-        comes back as it is, but after a change of servers the next answer to a tool call has a text on it.
+        `line` is the message, as JSON. Answers to the bridge's own requests are kept from the client, and so is the
+        second acknowledgement of a stream (a request of the client that was sent again to a new server). Otherwise the
+        line comes back as it is, but after a change of servers the next answer to a tool call that has content has a text
+        on it. A request is no longer pending once its answer came. The `initialize` that was answered with a result is
+        kept, to open the connection to a later server; an error does not change which one is kept.
         """
         message = _response(line) or _read(line)
         if "method" in message:

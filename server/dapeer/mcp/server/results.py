@@ -177,8 +177,11 @@ def finisher_for(
 ) -> ResultFinisher:
     """Return how the answer, error and progress of a call of a tool are finished for a client.
 
-    `arguments` are the call's, by name. `note` returns what the server has to say on a text of the result, or None. `shows_secrets`: the
-    person wants them to be shown. `with_data`: the client gets the data of answers.
+    Of a tool whose answers are about programs (group `dap`), secrets are masked, what a reader does not see is
+    escaped, and long texts of the arguments are cut in the result; of other tools nothing of this is done.
+    `arguments` are the call's, by name. `note` gets the text of the result, and returns what the server has to
+    say on it, or None. `shows_secrets`: the person wants secrets to be shown, so they are not masked.
+    `with_data`: the client gets the data of answers.
     """
     shows = shows_programs(tool)
     return ResultFinisher(
@@ -331,8 +334,10 @@ def shows_programs(tool: AnyTool) -> bool:
 def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
     """Return a copy of a reply in which secrets are masked, with a last line that says so.
 
-    A reply that has none is returned itself. `arguments` of the call may name what is secret, such as a variable. `with_data`: the client
-    gets the data, so a secret in it counts.
+    A reply without secrets is returned itself. `arguments` of the call may name what is secret, such as a variable.
+    `with_data`: the client gets the data. Without it, a secret that only the data has changes nothing: the reply is
+    returned itself, with that secret. Data that a function makes (`facts`) are made only if the text or `arguments`
+    may hold a secret; the copy holds them as made.
     """
     name = field_names(arguments)
     # What is still to be made has no word that the text lacks.

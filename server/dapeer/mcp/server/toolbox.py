@@ -335,12 +335,13 @@ class Selection:
         return is_selected and (tool.read_only or not self.read_only)
 
     def check(self, tools: Iterable[AnyTool]) -> None:
-        """Raise an error if there is no tool in a selected group.
+        """Raise an error if a selected group has no tool; without a selection of groups nothing happens.
 
         `tools` are all tools that the server has of its own; the groups of a Neovim's tools are known without them.
 
         Raises:
-            ArgumentError: It names the group, and those that there are.
+            ArgumentError: No tool belongs to a selected group; the error names the group, and the groups that there
+                are.
         """
         known = sorted({group for tool in tools for group in _groups(tool)}.union(GROUPS))
         for group in self.groups or ():

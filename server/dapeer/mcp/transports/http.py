@@ -129,8 +129,10 @@ async def _accept(
 ) -> None:
     """Accept one connection after the other, and have the event loop serve each, until cancelled.
 
-    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `unadmitted`, connections on which no
-    request was authorized yet, is closed; without one, it tries again each second, and logs that once.
+    `connect` makes the protocol of a new connection. Errors are not raised: after each it pauses for
+    `SECONDS_FOR_NEWCOMERS`, and tries again. Without free file descriptors the oldest of the `unadmitted`, connections on
+    which no request was authorized yet, is closed after that pause; if there is none to close, it waits for another
+    `SECONDS_WITHOUT_DESCRIPTORS` before each try, and logs a warning once until a connection is accepted again.
     """
     loop = asyncio.get_running_loop()
     is_reported = False
@@ -346,8 +348,9 @@ def _application(
 ) -> ASGIApp:
     """Return the ASGI application with all routes: both transports, `/health` and a person's page.
 
-    `sessions` has those of Streamable HTTP, and must run meanwhile; `posts` counts the POST requests that are being answered. Tokens are
-    not checked here.
+    The transports are Streamable HTTP (`/mcp` and `/`) and the older one (`/sse` with `/messages`). `sessions` has
+    the sessions of Streamable HTTP; it must run (`run`) for as long as the application serves. `posts` counts the
+    POST requests of Streamable HTTP that are being answered. Tokens are not checked here.
     """
     streamable = StreamableEndpoint(server, sessions, posts)
     older = SseServerTransport("/messages")

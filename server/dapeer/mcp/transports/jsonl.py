@@ -241,7 +241,11 @@ async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGener
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | None:
-    """Wait for the next line; None: the client has left. One that is too long becomes an invalid line."""
+    """Wait for the next line, and return it with its line end; None: the client has left.
+
+    It waits without a limit. A line that is too long becomes `(a line that is too long)`, which is invalid. The
+    last line before the end of input may lack its line end.
+    """
     try:
         return await reader.readline() or None
     except ValueError:

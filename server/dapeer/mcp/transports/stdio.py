@@ -83,9 +83,14 @@ async def _socket(fd: int) -> AsyncGenerator[Streams]:
 
 @asynccontextmanager
 async def _pipes(incoming: int, outgoing: int) -> AsyncGenerator[Streams]:
-    """Yield the streams of two pipes, or of a terminal, and close the streams afterwards.
+    """Yield the streams of two pipes, or of a terminal: a reader and a writer; close them afterwards.
 
-    The given file descriptors stay open. `incoming` is read, `outgoing` is written.
+    `incoming` is read, `outgoing` is written. The streams use duplicates, so the given file descriptors stay open, but
+    they do not block any more, also afterwards: the caller has to restore that.
+
+    Raises:
+        ValueError: A descriptor is no pipe, socket or terminal, but for instance a file.
+        OSError: A descriptor is not open, or cannot be duplicated.
     """
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=jsonl.LONGEST_LINE)

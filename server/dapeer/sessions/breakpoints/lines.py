@@ -181,13 +181,15 @@ class CollectingLogPoints:
         """Find where functions begin, and replace the log points at functions by ones there.
 
         Return each function's state, and the paths of the files whose log points change; the caller sends the breakpoints
-        of these files. The states are DAP breakpoints in the order of `functions`: verified, or with a message that says
-        why not. A function that is not known yet is found by a function breakpoint that is set for a moment. Where the
-        adapter logs at functions by itself, the function breakpoints are sent here, the states are pending, and no file
-        changes.
+        of these files. `functions` are all that are wanted: log points at others are dropped. The states are DAP
+        breakpoints in the order of `functions`: verified, or with a message that says why not. A function that is not
+        known yet is found by a function breakpoint that is set for a moment, at which a program may stop if its adapter
+        has no conditions. Where the adapter logs at functions by itself, the function breakpoints are sent here, the
+        states are pending (not verified, without a message), and no file changes.
 
         Raises:
-            DapeerError: The adapter rejects a request, or does not answer.
+            DapeerError: The adapter rejects a request, or does not answer; where functions are looked up, those found
+                before the error have then replaced the earlier log points.
         """
         if self._collect_definition.functions:
             self._named_points = [{"name": each["name"], **self._point(each)} for each in functions]
@@ -511,11 +513,12 @@ class LineBreakpoints:
     async def send_points(self, frame_id: int | None = None) -> None:
         """Instruct the program to record values at exactly the points that are wanted now.
 
-        Points are the lines and functions at which it records, and what it watches; each has a number. The definition's
-        tracer expressions are evaluated, one by one until one succeeds, in the frame with the adapter's id `frame_id`,
-        or in none for None. Nothing is evaluated if the program has no folder for rows, or if the points are those of
-        the last evaluation, even one that failed. The mirror gets events with the outcome at each line and function; a
-        failed evaluation raises nothing, and is the `message` of all points.
+        Points are the lines and functions at which it records, and what it watches; each has a number. The
+        definition's tracer expressions, which run code of dapeer in the program, are evaluated one by one until one
+        succeeds, in the frame with the adapter's id `frame_id`, or in none for None. Nothing is evaluated if the
+        program has no folder for rows, or if the points are those of the last evaluation, even one that failed. The
+        mirror gets events with the outcome at each line and function; a failed evaluation raises nothing, and is
+        the `message` of all points.
 
         Raises:
             ChannelClosed: The session ended first.

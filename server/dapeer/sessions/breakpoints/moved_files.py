@@ -39,9 +39,13 @@ class MovedFiles:
     async def find_name(self, path: str) -> str:
         """Return the program's own name of a file whose breakpoints are all unverified; empty: none is known.
 
-        `path` is the file's path here, whose breakpoints were sent. The adapter is asked only if the definition says how, all breakpoints
-        that it has in the file are unverified, and the file was not found before. Where several names are possible, or the file is perhaps
-        another project's, the mirror gets a note with them. The name is only returned: `learn` has it translated.
+        `path` is the file's path here, whose breakpoints were sent. The result is also empty, and nothing is looked
+        for, if the definition does not say how to, if a breakpoint in the file is verified or none was sent, or if
+        its name was found before. Candidates come from the adapter: from its events of loaded sources, without a
+        request, or from the definition's command, which it evaluates; a failed evaluation gives none. Where there
+        are candidates but none is certain (several are possible, or the file is perhaps another project's), the
+        result is empty, and the mirror gets a note that lists `MAX_TOLD_NAMES` of them at most. The name is only
+        returned: `learn` has it translated.
         """
         sent = self._mirror.breakpoints.get(path, ())
         asks = self._sources.named or self._sources.loaded
@@ -152,9 +156,10 @@ OF_JS_DEBUG = {
 def moved_folders(program: str, project: Path) -> Mapping[str, str]:
     """Return folders that a program's source maps name and this machine lacks, each with its folder here.
 
-    `program` is the path of the JavaScript file; its own source map and those beside it are read. A folder's place here is looked for from
-    the program's folder up to `project`, by the longest common end of its files' paths. A folder of which several places fit, or none, is
-    left out.
+    `program` is the path of the JavaScript file; its own source map and those beside it are read, `MAX_MAPS` at most.
+    Sources in `node_modules`, and those that exist where the map says, are passed over. A folder's place here is looked
+    for from the program's folder up to `project`, by the longest common end of its files' paths. A folder of which
+    several places fit, or none, is left out. The result is empty if the program's file does not exist.
     """
     found: dict[str, set[str]] = {}
     for source, path in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):

@@ -123,13 +123,15 @@ class FunctionsAndFilters:
     async def prepare_exceptions(self, texts: Sequence[str]) -> SetExceptionBreakpointsArguments:
         """Return the arguments of `setExceptionBreakpoints` for `texts`; send the filters that are functions.
 
-        Each of `texts` is a filter, a type, or `filter:type`. Filters that stand for functions are sent at once as function breakpoints, if
-        they have changed and the adapter supports those, and are not in the arguments. If the plan has conditions for filters and the
-        adapter supports `exceptionFilterOptions`, only texts that are filters of the adapter are in the arguments, with their conditions.
-        `setExceptionBreakpoints` itself is not sent.
+        Each of `texts` is a filter, a type, `filter:type` or `filter:condition`; those that the adapter does not support
+        are dropped. Filters that stand for functions are sent at once as function breakpoints, if they have changed and
+        the adapter supports function breakpoints, and are not in the arguments. If the plan has conditions for filters
+        and the adapter supports `exceptionFilterOptions`, only texts that are filters of the adapter are in the
+        arguments, with their conditions: types and conditions in `texts` are dropped then. `setExceptionBreakpoints`
+        itself is not sent.
 
         Raises:
-            DapeerError: The adapter rejects the function breakpoints, or does not answer.
+            DapeerError: The adapter rejects the function breakpoints, or does not answer; the next call sends them again.
         """
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):

@@ -37,15 +37,18 @@ async def evaluate(
     *,
     whole: bool = False,
 ) -> EvaluateResponseBody:
-    """Send `evaluate` with a DAP `context` (`watch`, `repl`, `clipboard`, …) and return the body.
+    """Send `evaluate` with a DAP `context` (`watch`, `repl`, …) and return the body of its response.
 
-    The code of `expression` runs in the program. `frame_id` is the adapter's frame id; None evaluates without a frame. Evaluations of one
-    session run one after the other. If the adapter does not answer within `seconds`, or the caller is cancelled, it gets `cancel`, if it
-    supports that. `whole`: the adapter knows the format that asks for a whole value.
+    The code of `expression` runs in the program. `frame_id` is the adapter's frame id; None evaluates without a frame.
+    Evaluations of one session run one after the other; the wait for one before has no limit here. If the adapter does
+    not answer within `seconds`, or the caller is cancelled, the adapter gets `cancel`, if it supports that; after a
+    timeout it then has `SECONDS_TO_CANCEL` more to answer. `whole` asks for a whole value, in a format that only
+    dapeer's companion in the program knows: set it only where that is there. The arguments are recorded in the session
+    as those of its last evaluation.
 
     Raises:
         RequestTimeout: It was not answered in time; `cancelled` says whether the adapter has broken it off.
-        DapeerError: As `Session.send`; in a core dump, a failure that needs a process says so.
+        DapeerError: As `Session.send`, maybe with a longer hint; in a core dump, a failure that needs a process says so.
     """
     arguments: EvaluateArguments = {"expression": expression, "context": context}
     if frame_id is not None:

@@ -48,8 +48,8 @@ class WaitingProcess:
     def become(self, environment: Changes, reported: Mapping[str, object] | None = None) -> None:
         """Have the process become its program, with the variables of `environment` over its own.
 
-        Those that have the same value already are left out. `reported` is what its adapter says with `event`. Nothing happens if the process
-        was told so before.
+        Those that have the same value already are left out. `reported` is what its adapter says with `event`. Nothing
+        happens if the process was told so before.
         """
         if not self.has_gone:
             self.has_gone = True
@@ -210,8 +210,10 @@ class Plan:
     def child_name(self, config: Mapping[str, object]) -> str:
         """Return a name for a child's session: its command line, else `config["name"]`, else the title.
 
-        `config` is the configuration that the adapter offers; the command line is read from the process, if the definition says so, and is
-        cut to `LONGEST_NAME`, without the project's folder.
+        A child is a process that the program has started. `config` is the configuration that the adapter offers for
+        it. Of the command line, which is read from the running process, the name is the part that the definition's
+        pattern takes, without the project's folder and cut to `LONGEST_NAME` characters. It is passed over if the
+        definition has no pattern, or the process id or the command line is unknown. The title is this plan's own.
         """
         children = self.definition.children
         pid = children.pid_of(config) if children is not None else 0

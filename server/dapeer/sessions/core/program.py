@@ -447,6 +447,7 @@ class DetachedProcesses:
         """Kill the processes that have left the program's POSIX session; return a sentence on them.
 
         The sentence names the killed processes, or says that there was none, or that this system cannot list processes.
+        The killed ones are recorded as reported, so that no later answer names them as left running.
         """
         commands = {pid: self._command(pid) for pid in self._processes.find_detached()}
         ended = {pid: commands.get(pid, "") for pid in await self._processes.kill_detached()}

@@ -351,9 +351,9 @@ class Session(SessionControl):
     def _apply(self, message: Message) -> None:
         """Apply a message to the mirror and the inspection, call `on_message`, then publish the message.
 
-        The event `initialized` sets the session's `initialized`. When the message brings the last row that a
-        breakpoint may collect, the log points of that breakpoint are removed: from this session, or, if it
-        `runs_in_first_child`, from all of the program's.
+        The event `initialized` sets `initialized_event`. When the message brings the last row that a breakpoint may
+        collect, the log points of that breakpoint are removed in the background, where the adapter allows that while it
+        runs: from this session, or, if it `runs_in_first_child`, from all of the program's.
         """
         self.mirror.apply(message, time.time())
         if isinstance(message, Event) and message.event == "initialized":
@@ -560,9 +560,10 @@ class Session(SessionControl):
     async def ask_to_end(self, seconds: float) -> bool:
         """Send `terminate`, if the adapter supports it; return whether the program has ended by now.
 
-        Before, it is recorded that `dap_terminate` ends the program, unless the program has ended already. The
-        response may take `seconds`, and the end as many again. Errors of the channel raise nothing. Without
-        support nothing is sent or awaited, and the result is False unless the program has ended already.
+        Before, it is recorded that `dap_terminate` ends the program, unless the program has ended already. The response
+        may take `seconds`, and the end as many again. Errors of the channel (a rejection, a timeout, a closed connection)
+        raise nothing, and end the wait. Without support nothing is sent or awaited, and the result is False unless the
+        program has ended already.
         """
         self.expect_end(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):

@@ -192,10 +192,11 @@ class Focus:
             raise NoSession(f"Session {meant.id} has ended.", then)
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
-        """Raise `NoSession` if it is unclear which program is meant: none was used, or that one has ended.
+        """Raise `NoSession` if it is unclear which program is meant: none was used yet, or that one has ended.
 
-        `session` is the one that would be taken without an id. Nothing is raised where no program but this
-        session's lives. With `also_ended` the program that was used may have ended.
+        `session` is the one that would be taken without an id. Nothing is raised if no other program lives. Nothing is
+        raised either if a session was used before, and `session` has not ended, or another process of its program
+        lives; with `also_ended` these may have ended, too.
 
         Raises:
             NoSession: It is unclear; the error lists the sessions that could be meant.

@@ -39,7 +39,8 @@ class Files:
 
         `library_frames` tells where libraries are.
 
-        `sessions` is read at each question, and ended ones count as long as they are in it. `library_frames` counts only in `path_needing_consent`.
+        `sessions` is read at each question, and ended ones count as long as they are in it. `library_frames` counts only in
+        `path_needing_consent`.
         """
         self._library_frames = tuple(library_frames)
         self.secret = SecretFiles()
@@ -350,10 +351,11 @@ class Sessions(Mapping[int, Session]):
                 pass
 
     def _record(self, session: Session, seq: int, command: str) -> None:
-        """Record who has sent a request that resumes or ends a program, in `doings`.
+        """Record who has sent a request that resumes or ends a program, in `_doings`.
 
-        `seq` and `command` are the request's. A negative `seq` is that of a request by the person's client in Neovim; it is not recorded
-        while a journal of earlier messages is read. Ends by tools are recorded elsewhere.
+        `seq` and `command` are the request's. A `seq` of 0 or more is that of a tool's request, recorded only if it
+        resumes: ends by tools are recorded elsewhere. A negative `seq` is that of a request by the person's client in
+        Neovim, recorded with the program's first session; it is not recorded while a journal of earlier messages is read.
         """
         if seq >= 0:
             if command in RESUMES:

@@ -89,9 +89,11 @@ def of_kind(rows: Sequence[Variable], kind: str | None) -> Sequence[Variable]:
 async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Container:
     """Return what gives the elements and members of the container `reference` at a stop.
 
-    If the adapter says how many elements there are, and the mirror has not all of them, they are requested page by page later; else the
-    whole list is fetched here, by `fetching`, with the elements behind placeholders. What the mirror has already is not requested.
-    `reference` is the adapter's `variablesReference`.
+    If the adapter says how many elements there are, and the mirror has not all of them, they are requested page
+    by page later. Else the list of children is fetched here by `fetching`, unless the mirror has it. Children
+    that are placeholders for more elements are followed through at most `MAX_LEVELS` levels, until it is known
+    how many elements each stands for; those elements are requested later. `reference` is the adapter's
+    `variablesReference`.
 
     Raises:
         NotStopped: The program runs.

@@ -216,9 +216,10 @@ class Inspection(Fetching):
         """React to a message that the mirror has applied; at a stop, begin to fetch what is shown of it.
 
         Nothing is fetched yet if the person's client looks first, or inspection is put off for another reason.
-        `other_client` sees every message. A request that resumes records in the last stop who has resumed: the
-        person, if its number is negative. After a `stackTrace` response the source around the stop is kept, and a
-        `loadedSource` event with the reason `new` records when its file was loaded.
+        `other_client` sees every message. A request that resumes records in the last stop who has resumed: the person, if
+        its number is negative, else a tool. After a `stackTrace` response the file with the stop's source is read, and
+        the source around the stop is kept, unless it was kept before. A `loadedSource` event with the reason `new`
+        records when its file was loaded.
         """
         self.other_client.on_message(message)
         match message:

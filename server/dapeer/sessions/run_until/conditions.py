@@ -561,7 +561,9 @@ class ByConditions(Driving):
     async def _evaluate_template(self, text: str, frame: StackFrame | None) -> str | None:
         """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed.
 
-        The text's placeholders are filled first. A `frame` of None evaluates it without one.
+        The text's placeholders are filled first. Code of the program runs; the answer is awaited for
+        `SECONDS_TO_EVALUATE` at most, and a timeout counts as a failure. A `frame` of None evaluates without a frame. The
+        result is the adapter's text, empty if the adapter gives none.
         """
         expression = self._fill_placeholders(text)
         try:

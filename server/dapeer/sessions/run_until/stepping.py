@@ -209,9 +209,10 @@ class Driving:
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
         """Add a row of the watch to the collected ones: the place `line`, and the value before and now.
 
-        `line` is function, file and line number as texts (`place_of`). `now` is the text of the watched expression's new value, `before`
-        that of the old one; None gives an empty text. `stop` tells the thread. The row's thread is empty if it is the program's only or
-        first one; its seconds count from the beginning of the run.
+        `line` is function, file and line number as texts (`place_of`). `now` is the text of the watched
+        expression's new value, `before` that of the old one; None gives an empty text. `stop` tells the thread: the
+        row has its name, or its id where the name is unknown, and an empty text if it is the program's only or
+        first one. The row's seconds count from the beginning of the run; its hit is 0.
         """
         name = self.session.mirror.threads.get(stop.thread_id, "")
         first = next(iter(self.session.mirror.threads), stop.thread_id)

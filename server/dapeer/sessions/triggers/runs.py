@@ -181,12 +181,13 @@ class Sender:
         """Send one request, and return its response's status, `location` header and body.
 
         A request to this machine goes to the numeric address that `self.address` has checked, without a proxy, and
-        no certificate is checked. A redirect is not followed, and there is no time limit. At most `MAX_BODY_BYTES`
-        of the body are read, of a stream `STREAM_BYTES`.
+        no certificate is checked. A request elsewhere uses the environment's proxy, and its certificate is checked.
+        A redirect is not followed, and there is no time limit. At most `MAX_BODY_BYTES` of the body are read, of a
+        stream `STREAM_BYTES`. An answer without `location` has an empty text there.
 
         Raises:
             NotListening: No debugged program is at the address on this machine; nothing was sent.
-            httpx2.HTTPError: There is no response.
+            httpx2.HTTPError: There is no response, or the connection fails before the body ends.
             httpx2.InvalidURL, ValueError: The request's URL is invalid.
         """
         url = httpx2.URL(request.url)
@@ -505,7 +506,11 @@ class TriggerRun:
             await anyio.sleep(SECONDS_AT_END)
 
     async def _do_all(self) -> None:
-        """Do all triggers in order until one fails, then end the process that searches patterns."""
+        """Do all triggers in order until one fails, then end the process that searches patterns.
+
+        The process is ended also after an error or a cancellation. A trigger that fails raises nothing: its error is
+        its line. Triggers after it are not done.
+        """
         try:
             for each in self.trigger_progress:
                 if not await self._do_one(each):

@@ -132,8 +132,12 @@ def place_of_breakpoint(
 ) -> tuple[str, int] | None:
     """Return the file and line of a breakpoint; None if it is set by `function` or `calls` instead.
 
+    `line` counts from 1. An empty `filename`, a `line` of 0 and empty `calls` count as not given; an empty `function`
+    counts as given. `calls` are patterns of functions whose calls are collected.
+
     Raises:
-        ArgumentError: Not exactly one of the three places is given, or a file without a line, or a line without a file.
+        ArgumentError: Not exactly one of the three places is given, or a file without a line, or a line without a
+            file.
     """
     given = [bool(filename or line), function is not None, bool(calls)]
     if sum(given) != 1 or bool(filename) != bool(line):

@@ -70,12 +70,15 @@ class Call:
         """Return the session that a call acts on: the one with this id, or the client's default session.
 
         Where that session is debugged as its first child, the child is returned. Without an id, a stopped process of the
-        default's program comes before one that runs. The session becomes the client's default. If, without an id, it is
-        another session than that of the client's last answer, a note on this is added to the call's answer.
+        default's program comes before one that runs. The session becomes the client's default. A session that has ended
+        is returned, too, if its id is given, or if it is the default and no other program lives: the caller checks. If,
+        without an id, it is another session than that of the client's last answer, a note on this is added to the call's
+        answer.
 
         Raises:
-            NoSession: There is no such session, or without an id it is not clear which one is meant.
-            NotStopped: The session's process was killed while it was stopped.
+            NoSession: There is no such session, or without an id it is not clear which one is meant, or the default
+                process has ended while its program goes on.
+            NotStopped: A signal killed the session's process while it was stopped.
         """
         last = self.focus.last
         session = self.focus.session_to_act_on(session_id)
@@ -92,9 +95,9 @@ class Call:
     def require_consent(self, kind: ActionKind, action_sentence: str, instead: str) -> None:
         """Raise `ConsentNeeded` unless this call may do something of `kind`, which the tool is about to do.
 
-        A tool that is declared read-only calls this before an action that changes something; the call is made again after the person's
-        consent. `action_sentence` is a sentence on the action, `instead` one on what the assistant can do without it: both stand in the error if the
-        person refuses.
+        A tool that is declared read-only calls this before an action that changes something; the call is made again after
+        the person's consent. `action_sentence` is a sentence on the action, `instead` one on what the assistant can do
+        without it: both stand in the error if the person refuses.
 
         Raises:
             ConsentNeeded: Nobody has consented to this kind for this call.
@@ -362,10 +365,11 @@ BLOCKS: Final = {
 def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
     """Convert what a tool written in Lua has returned to a reply.
 
-    `answer` is the value after its JSON was parsed. An MCP content block, or an object with MCP's `content`
-    (and `structuredContent`, `isError`, `_meta`), is passed on as it is. Any other object becomes JSON text,
-    with itself as data. A text stays as it is, other values become JSON text, both without data; None gives a
-    sentence that there is no result.
+    `answer` is the value after its JSON was parsed. An MCP content block (an object with a `type` of `BLOCKS` and
+    all fields that it requires) is passed on as it is. So is an MCP result: an object whose `content` is a list, if
+    it has `isError`, or if the list is not empty and each item is an object with a `type`; its `structuredContent`,
+    `isError` and `_meta` are kept. Any other object becomes JSON text, with itself as data. A text stays as it is,
+    other values become JSON text, both without data; None gives a sentence that there is no result.
     """
     if answer is None:
         return Reply("The tool has finished; it gave no result (nil).")

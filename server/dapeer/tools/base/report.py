@@ -184,16 +184,16 @@ async def variables_of_frame(
 async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
     """Evaluate expressions in a frame of a running thread, and return a reply with their results.
 
-    The expressions are evaluated one after the other. What cannot be read without running code (such as a call) is run
-    by another thread of the program; asking for consent is the caller's task. `frame` is the frame's id, from
-    `frame_id_mark` or `frame_to_read`.
+    The expressions are evaluated one after the other, each for at most `SECONDS_TO_READ`. What cannot be read without
+    running code (such as a call) is run by another thread of the program; asking for consent is the caller's task.
+    `frame` is the frame's id, from `frame_id_mark` or `frame_to_read`.
 
     The reply's data has `frame`, a line that names the place. A single expression has its fields beside that:
     `expression`, `result` and perhaps `type`. Of several expressions, `values` is a list of these fields in their
-    order, where a failed one has `error` in place of `result`.
+    order, where a failed one, also one that the program does not answer, has `error` in place of `result`.
 
     Raises:
-        RequestFailed: There is one expression only, and it fails, or the program does not answer.
+        RequestFailed: There is only one expression, and it fails, the frame has gone on, or the program is silent.
         ArgumentError: There is no such frame of a running thread.
     """
     found = [await _evaluate_in_frame(session, frame, each) for each in expressions]
@@ -407,8 +407,10 @@ def _take_collected_news(call: Call, session: Session) -> CollectedNews:
 def _places(session: Session, seen: ThreadLocations) -> Part:
     """Return where threads and tasks of a running program are, for the snapshot.
 
-    `seen` has their locations. The result has two lists of lines, `threads` and `tasks`, each line with a name,
-    place and frame id. Threads whose place is not known are left out; tasks are not.
+    `seen` has their locations. The result has two lists of lines, `threads` and `tasks`. A line has a name, a place,
+    and the id of the user's innermost frame, if frames of running threads can be read; the frame is given an id for
+    that. While a pause is requested that the program has not followed, threads are marked as `blocked`. Threads whose
+    place is not known are left out; tasks are not.
     """
     state = " blocked" if session.mirror.is_pausing else ""
     threads = [

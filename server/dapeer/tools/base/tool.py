@@ -104,10 +104,11 @@ def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, 
 
 
 def _named_values(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (argument, value) for each argument that is a name.
+    """Yield (argument, value) for each text in an argument that names a file, module, test or function.
 
-    Within a breakpoint that is (`breakpoints.filename`, `a.py`). A list yields each of its texts. `prefix` is put before the names of
-    arguments. `arguments` are those of a call, by name; only those in `NAMES` are yielded.
+    `arguments` are those of a call, by name; only arguments in `NAMES` are looked at. A list yields each of its
+    texts. In the objects of the argument `breakpoints` the same keys are looked at, and yielded with that prefix
+    (`breakpoints.filename`, `a.py`). `prefix` is put before the names of arguments.
     """
     for key, value in arguments.items():
         for one in value if is_array(value) else [value]:

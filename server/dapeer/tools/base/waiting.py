@@ -218,11 +218,15 @@ async def resume(
 ) -> Reply:
     """Send a DAP request that resumes the program, then wait for its next stop, and return that.
 
-    If `options` say not to wait, the state is returned at once. `command` is the request, `arguments` are its arguments. If the adapter
-    does not respond within `SECONDS_TO_ACCEPT`, the wait for the stop begins all the same.
+    `command` is the request, `arguments` are its arguments. The wait lasts for the milliseconds `options.timeout_ms`
+    at most, and ends at the program's end, too; the reply is the session's state then. If `options` say not to wait,
+    the state is returned without waiting for a stop. If the adapter does not respond within `SECONDS_TO_ACCEPT`, or
+    ends, the wait for the stop begins all the same. A stop in another process of the program may be returned, whose
+    session becomes the client's default then. What the reply tells counts as shown.
 
     Raises:
-        DapeerError: The adapter rejects the request, or the session is not stopped.
+        DapeerError: The adapter rejects the request or does not know it, the session is not stopped, or the program
+            left the new stop before the first expression in `options` was evaluated.
     """
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = RemainingTime(options.timeout_ms)

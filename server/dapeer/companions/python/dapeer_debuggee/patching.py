@@ -81,7 +81,11 @@ def check_passes_on(ours: Any, known: str) -> None:
 def shape(function: Any) -> str:
     """Return the parameters of a function in one line: `self frame levels= *rest only=' **named`.
 
-    `=` follows a name with a default, `/` one that is only positional, `'` one that is only a keyword.
+    `=` follows a name with a default, `/` one that is only positional, `'` one that is only a keyword; `*` and
+    `**` stand before names that take all the rest. Types and values of defaults are left out.
+
+    Raises:
+        ValueError, TypeError: The signature is unknown, as of some built-in functions, or it is no function.
     """
     return " ".join(
         {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
@@ -585,9 +589,12 @@ def undo_all() -> None:
 
 
 def rows_as_dicts() -> list[dict[str, Any]]:
-    """Return all rows of this process as dicts, as `dapeer doctor --patches` shows them.
+    """Return all rows (patches) of this process as dicts, as `dapeer doctor --patches` shows them.
 
-    The keys are `name`, `whose`, `tried` (versions), `lost`, `off` (why; empty: the row is on) and `touches` (targets).
+    The keys are texts, but for `touches`: `name`; `whose`, the software that the patch changes; `tried`, the first
+    and last version of it that were tried, as `FIRST to LAST`, or the only one; `lost`, what is missing without the
+    patch; `off`, why it is off (empty: it is on); and `touches`, a list of what it replaces and uses, as
+    `module:name`.
     """
     return [
         {

@@ -75,10 +75,14 @@ class Collector:
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
         """Collect at the points of `spec` from now on, and nowhere else; return what is reached.
 
-        `spec` is as at the top of this module: it has `folder` and `points`, perhaps `chunks` and `seconds`. Without points, collecting
-        ends, and the file is closed. The answer has `file` (the path of the rows, empty: none), `message` (what is not reached; empty: all
-        is) and for each of the `points`, in their order, its `id`, `bound`, `line` and `message`. Where no file can be made, no point is
-        bound. `names` is the frame in which watched expressions are looked up.
+        A point is a place that collects rows. `spec` is a dict with `folder` (where the file of rows is made),
+        `points` (dicts, as at the top of this module), and perhaps `chunks` (MiB of the file) and `seconds` (the
+        deadline of an expression). If there are no points, or none can be bound, collecting ends and the file is
+        closed; stops at functions stay. A file of the same folder goes on. The answer has `file` (the path of the
+        rows, empty: none), `message` (what is not reached, such as some threads, or why there is no file; mostly
+        empty) and `points`, which has `id`, `bound`, `line` and `message` for each point, in their order. Where no
+        file can be made, no point is bound. A point that cannot be bound has `bound` False, and raises nothing.
+        `names` is the frame in which watched expressions are looked up.
         """
         self._spec = spec
         outcomes = self._replace_points(spec, names)
@@ -177,9 +181,10 @@ class Collector:
         """Go on in a process that was just forked: its rows go to a new file.
 
         Points that watch a value or record last writes stay as they are, and all others are bound again; stops at
-        functions are dropped, since the process's own session sets them. Watched expressions are looked up in the
-        frame that called `fork`, which is found by its distance from here: only the module's `continue_after_fork`, as a hook of
-        `os.register_at_fork`, may call this.
+        functions are dropped, since the process's own session sets them. If no file of rows was open, nothing is
+        recorded from now on. Watched expressions are looked up in the frame that called `fork`, which is found by
+        its distance from here: only the module's `continue_after_fork`, as a hook of `os.register_at_fork`, may
+        call this.
         """
         # The child's own session sets its breakpoints.
         self._stops = []

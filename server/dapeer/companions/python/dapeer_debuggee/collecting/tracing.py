@@ -189,9 +189,10 @@ def call_tracer(plan: Any, inner: Any) -> Any:
 def record_end(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
     """Record the end of a call at its `return` event; keep in `raised` what was raised in it before.
 
-    The thread may stop then, until it is resumed. `raised` is a list of one, which is changed: an exception, from the next `line` event on
-    only its cell, or None. `event` and `argument` are those of a trace function. A generator's or coroutine's suspension is no end. `plan`
-    is the `points.CodePlan` of the frame's code.
+    The thread may stop then, until it is resumed. `raised` is a list of one, which is changed: an exception, from
+    the next `line` event on only its cell (the text that a row has for it), or None; at the end of the call it
+    becomes None. `event` and `argument` are those of a trace function. A generator's or coroutine's suspension is
+    no end. `plan` is the `points.CodePlan` of the frame's code.
     """
     if event == "line":
         raised[0] = exception_cell(raised[0])
@@ -522,9 +523,10 @@ class ResumedFrameTracer:
 
 
 def is_pydevds(tracer: Any) -> bool:
-    """Return whether pydevd has made a trace function.
+    """Return whether a trace function is pydevd's.
 
-    True also for one of ours that has nothing left to do.
+    That is so if the function, or the object or function to which it is bound, is of a module of pydevd's. The result
+    is also True for a trace function of dapeer's that has nothing left to do (`is_over`). For None it is False.
     """
     if getattr(tracer, "is_over", False):
         return True

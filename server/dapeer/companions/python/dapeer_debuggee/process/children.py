@@ -206,11 +206,12 @@ def is_plain(others: tuple[Any, ...]) -> bool:
 
 
 def stand_in(args: Any, files: Any, *others: Any) -> list[Any] | None:
-    """Return the command of a stand-in for a command that is started; None: it is not for one.
+    """Return the command of a stand-in for a command that is started; None: there is no stand-in for it.
 
-    `args` is the command, `files` are what is tried as its executable, and `others` the further arguments of `fork_exec`. The command runs
-    `companions/process/stand_in.py` with this Python, the executable and `args`. It is None where no executable is wanted, where this
-    process is no plain Python, or where the new environment has other variables for loading libraries.
+    `args` is the command, `files` are what is tried as its executable, and `others` the further arguments of
+    `fork_exec`. The returned command runs `companions/process/stand_in.py` with this Python, the executable and
+    `args`. The result is None where no executable is wanted or found, `args` is empty, this process is no plain
+    Python, or the new environment has other variables for loading libraries. Nothing is started.
     """
     cwd, env = others[2], others[ENVIRONMENT]
     found = executable_of(files, cwd)

@@ -293,8 +293,12 @@ def begin_at_stops(patch: Any) -> None:
 def show_what_leaves(patch: Any) -> None:
     """Replace what runs the program and its threads, so that an exception that leaves them is shown.
 
-    Shown means that the thread stops at it, as at an uncaught exception; it is raised on after that. `patch` is the `patching.Row`
-    `UNTRACED`, whose `undo` puts them back.
+    Shown means that the thread stops at it, as at an uncaught exception, until it is resumed; it is raised on after
+    that. An exception that was shown here does not stop the thread again. `patch` is the `patching.Row` `UNTRACED`,
+    whose `undo` puts back what was replaced.
+
+    Raises:
+        Misfit: pydevd or Python lacks the class of a function that is to be replaced; `Row.apply` handles that.
     """
     show = patch.guard(tracing.show, lambda: None)
 

@@ -78,9 +78,11 @@ def work_item_state(number: int, futures: list[Any], queue: Any) -> str:
 
 
 def size_of(queue: dict[str, Any]) -> Any:
-    """Return how many items a `multiprocessing.Queue` has; None: it is none, or the system does not tell.
+    """Return how many items a `multiprocessing.Queue` holds; None if that cannot be told.
 
-    `queue` is a dict of its attributes. It counts what was put and not yet taken, also what is still on its way into the pipe.
+    `queue` is a dict of the queue's attributes by name. An item counts from `put` until it is taken, also while
+    it is on its way into the pipe. None: the dict is not that of such a queue, or the system does not tell the
+    number. No code of the program runs.
     """
     lock = awaiting.raw_attribute(queue.get("_sem"), "_semlock")
     if paths.kind_of(lock) != ("_multiprocessing", "SemLock"):

@@ -76,6 +76,8 @@ def stack_after(step: Any, stack: list[Any]) -> list[Any]:
         return stack
     if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SPECIAL"):
         return stack_after_attribute(step, stack)
+    if name == "BINARY_SLICE":  # the container, and two ends
+        return [*stack[:-3], None]
     if name.startswith("BINARY_"):
         return [*stack[:-2], binary(step, stack)]
     if name.startswith("CALL"):

@@ -235,10 +235,13 @@ def tasks() -> Iterator[ThreadOrTask]:
 def frame_variables(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of a frame, or a value in it and its members, as `value` and `variables`.
 
-    `question` has `id` of a thread or task, `number` of a frame in it (0: the innermost) and its `place` (function, file, line), perhaps
-    `path`, an expression, and `runs`: whether that may run code of the program. Rows are lists of name, value and type, all texts.
-    `variables` are rows of the frame's variables, or with a `path` of the members of the value; `value` is the row of the value, or None
-    without a `path`. Where the frame is at another place by now, or there is no such value, the dict has only `error`, a text.
+    `members` are the threads and tasks to choose from. `question` has `id` of a thread or task, `number` of a frame
+    in it (0: the innermost) and its `place` (function, file, line), perhaps `path`, an expression, and `runs`:
+    whether that may run code of the program, in a thread of the debugger and awaited for `SECONDS_TO_EVALUATE` of
+    `paths` at most. Rows are lists of name, value and type, all texts. `variables` are rows of the frame's variables,
+    or with a `path` of the first members of the value; `value` is the row of the value, or None without a `path`. The
+    dict has only `error`, a text, where there is no such thread, task or frame, the frame is at another place by now,
+    or the value is not found or its expression fails.
     """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])

@@ -104,8 +104,13 @@ def count_conditions(patch: Any) -> None:
 def print_messages(patch: Any) -> None:
     """Patch pydevd so that log messages are printed to the program's stdout, behind their conditions.
 
-    In a child, whose stdout may be another program's pipe, they are sent as output. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    That is: a message is evaluated and printed only where the breakpoint's condition holds. In a child, whose stdout
+    may be another program's pipe, messages are sent as output, and so is one that cannot be printed. `patch` is this
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
+    it.
+
+    Raises:
+        Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.
     """
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None

@@ -59,10 +59,13 @@ class Deadline:
             self._wake()
 
     def end(self) -> None:
-        """Note that this thread evaluates no more; a recorder calls it at its end.
+        """Note that this thread has ended its evaluation; a recorder calls this when it has finished.
+
+        If the deadline has passed by now, the `CutOff` that was sent to this thread may be raised here, and none is
+        raised in it after this method. Nothing happens if the thread has not called `begin`.
 
         Raises:
-            CutOff: The deadline cut it off just before. After this method none comes.
+            CutOff: The deadline cut off the evaluation just before it ended.
         """
         thread = _thread.get_ident()
         self.start_times.pop(thread, None)

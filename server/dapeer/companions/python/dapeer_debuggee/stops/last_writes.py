@@ -229,7 +229,9 @@ def value_of_name(name: str, local: Any, module: Any) -> Any:
 def member(owner: Any, name: str) -> Any:
     """Return an attribute that an object or its class holds; `NOTHING`: it is computed, or not there.
 
-    No code of the program runs. Properties and other descriptors, such as methods, count as computed.
+    No code of the program runs. Properties and other descriptors, such as methods, that the class holds count as
+    computed. `NOTHING` is also returned for each attribute but those of `__slots__` of an object that holds no attributes
+    itself, such as a number, although its class may hold one. If `owner` is a class, what it inherits is not found.
     """
     try:
         value = watching.attribute_reader(owner, name)()
@@ -353,11 +355,12 @@ class LastWrites:
         return False
 
     def _look(self, frame: Any, line: int, event: str) -> None:
-        """Record writes of the line that has ended, then what the next line names, and count that line as hit.
+        """Record writes by the line that has ended; note what the next line names, and count its hit.
 
-        Each value that a line names is compared with the one that is known; a change is recorded as a write. `line` is the one that has
-        ended; 0: none. `event` is a trace event; at `return` there is no next line, and what is known of the local variables of a function
-        that has ended is forgotten.
+        Each value that a line names is compared with the one that is known; a change is recorded as a write. `line` is
+        the one that has ended; 0: none. `event` is a trace event; at `return` there is no next line, and nothing is
+        counted. Where the watched place is a local variable, what is known of it in `frame` is forgotten at the end of
+        the call, but not at the suspension of a generator or coroutine.
         """
         with self._lock:
             self._turn()

@@ -38,7 +38,12 @@ LATE = patching.Row(
 def report_the_latest_stop(patch: Any) -> None:
     """Patch pydevd so that a late thread reports no resume once the program has stopped again.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    A late thread is one that was stopped for an earlier stop than the last; if no thread is suspended any more, its
+    resume is reported all the same. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: pydevd lacks the class of a function that is to be replaced; `Row.apply` handles that.
     """
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""
@@ -130,8 +135,8 @@ QUEUE = patching.Row(
 def replace_queue_events(patch: Any) -> None:
     """Patch pydevd so that the events of each new debugger's queues are `QueueEvent`s.
 
-    A debugger of another structure keeps its own. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    A debugger of another structure keeps its own. `patch` is this patch's `patching.Row`: it calls this function when
+    it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @patch.replace(START)

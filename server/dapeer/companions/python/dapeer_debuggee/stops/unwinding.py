@@ -579,7 +579,9 @@ class Monitor:
     def _on_line(self, code: Any, _line: int) -> None:
         """Have pydevd stop at lines again, once the exception has passed through the frame.
 
-        It is the callback of lines, which pydevd's tool gets after this one.
+        It is the callback of lines, which pydevd's tool gets after this one. It does nothing unless this thread's step
+        is hidden from pydevd in the current frame, and the line is one at which the exception is no longer passed
+        through.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or step.hidden is None or step.frame is not frame:
@@ -630,9 +632,15 @@ class Steps:
 
 @UNWINDING
 def follow_exceptions(patch: Any) -> None:
-    """Patch pydevd so that steps are followed, and `stopped` names the exception that ended the function.
+    """Patch pydevd so that `stopped` after a step names the exception that ended the step's function.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Steps over and out of a function are followed for this, since Python 3.12 by `sys.monitoring`. The exception is
+    the text under the key `RAISED` in the body of the event, which is left out if none ended the function. `patch`
+    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
+
+    Raises:
+        Misfit: pydevd lacks the class of a function that is to be replaced; `Row.apply` handles that.
     """
     pydevd: Any = importlib.import_module("pydevd")
     monitor = Monitor(patch) if pydevd.PYDEVD_USE_SYS_MONITORING else None

@@ -312,9 +312,11 @@ MAX_ELEMENTS = 1000
 def describe_array(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
 
-    Of many elements those at the ends are shown; those on another device are not fetched. None leaves the value to other functions: it is
-    no array, a NumPy number of a class outside of NumPy, or an array without dimensions that holds no object. `kind` is the type of
-    `value`, `max_chars` about how many characters the text may have; `show` makes the text of an element that is an object.
+    A NumPy number is only its value. Of many elements those at the ends are shown; those on another device are not
+    fetched. None leaves the value to other functions: it has no `dtype` and `shape` of an array; it is an array without
+    dimensions that holds no object; or it is a single value of NumPy of a class outside of NumPy, or one that is neither
+    a number, a truth value nor a time, such as `numpy.str_`. `kind` is the type of `value`, `max_chars` about how many
+    characters the text may have; `show(VALUE, ROOM)` makes the text of an element that is an object or a string.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
@@ -378,7 +380,10 @@ def size(shape: Any) -> int:
 def elements_text(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
     """Return the elements of an array as NumPy writes them, in a line; objects and strings as `show` does.
 
-    `max_chars` tells how many elements are shown; `show(VALUE, ROOM)` makes a text; `numpy` is the module.
+    `value` is an array of NumPy, or of another class whose `repr` NumPy's print options rule, such as a masked array; that
+    `repr` is called. `max_chars` tells how many elements are shown: of many only those at the ends, and of many
+    dimensions only the part at the first indices. `show(VALUE, ROOM)` makes a text of an element, with about `ROOM`
+    characters; `numpy` is the module.
     """
     value, deep = first_corner(value, max_chars)
     threshold, edge = edges(max_chars)
@@ -514,10 +519,12 @@ PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.ti
 
 
 def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
-    """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
+    """Return the text of a DataFrame, Series, Index or array of pandas; None for pandas' other types.
 
-    `kind` is the type of `value`, which must be one of pandas, `max_chars` is how many characters there are; `show(VALUE, ROOM)` makes the
-    text of a cell.
+    `value` must be of one of pandas' types, `kind` is that type. `max_chars` is how many characters there are; the
+    text may be longer. `show(VALUE, ROOM)` is called for the text of a cell of at most ROOM characters. Where the
+    labels, or the only column, are an array of a type that is neither pandas' nor NumPy's, they are not read, and
+    the text only names that type.
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
@@ -593,9 +600,13 @@ def describe_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | 
 def table_text(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
-    `value` is a DataFrame or Series. Rows are on lines of their own. `max_chars` is how many characters it may have: with less than
-    `MIN_ALONE_CHARS`, rows and missing cells are left out, and the text is `TYPE(SHAPE COLUMNS)`. `show(VALUE, ROOM)` makes the text of an
-    object, `pandas` is the module. Cells of an array that is neither pandas' nor NumPy's are not read: they are `…`.
+    `value` is a DataFrame or Series, `pandas` is the module, and `show(VALUE, ROOM)` makes the text of an
+    object in ROOM characters. `max_chars` is how many characters the caller has room for; the text is not cut
+    to it. With less than `MIN_ALONE_CHARS`, rows and missing cells are left out, and the text is `TYPE(SHAPE
+    COLUMNS)`. Else the first line is `SHAPE COLUMNS`, and the rows follow on lines of their own: all of a table
+    of up to `MAX_ROWS`, of others the first `HEAD` and the last `TAIL` with a line `…` between; an empty table
+    has none. Cells of an array that is neither pandas' nor NumPy's are not read: they are `…`. Missing cells
+    are not counted in a table that has such an array, or too many cells.
     """
     name = type(value).__name__
     shape = tuple(value.shape)

@@ -434,10 +434,12 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]
 
 
 def elements_from_end(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
-    """Yield the elements of a container from its end; of a sequence the last `LAST_ELEMENTS`.
+    """Yield the elements of a container from its end, the last one first.
 
-    Each is `(inside, value)`, or `(inside, key, value)` for a dict. It yields nothing for a set, or if an old Python does not know the
-    order of a dict. `known` is the built-in class whose methods read the container; `inside` is passed on with each.
+    All elements of a dict are yielded, of a sequence the last `LAST_ELEMENTS`. Each is `(inside, value)`, or
+    `(inside, key, value)` for a dict. Nothing is yielded for a set, or if an old Python does not know the order
+    of a dict. `known` is the built-in class whose methods read the container, so that no code of the program
+    runs; `inside` is passed on with each.
     """
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))

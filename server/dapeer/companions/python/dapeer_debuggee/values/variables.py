@@ -391,7 +391,12 @@ def show_tables(patch: Any) -> None:
 def open_objects(patch: Any) -> None:
     """Patch pydevd so that it reads the attributes of objects without running code.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Where pydevd asks for the attributes in the object's own `__dict__`, its own function still reads them. `patch` is
+    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced
+    by it.
+
+    Raises:
+        Misfit: pydevd's function cannot be replaced; `Row.apply` reports that as a failure.
     """
 
     @patch.replace(ATTRIBUTES)
@@ -572,8 +577,13 @@ def mark_kinds(found: Any, code: Any) -> None:
 def list_frames(patch: Any) -> None:
     """Patch pydevd so that functions and classes stay among a frame's variables, with a hint.
 
-    The hint is their kind. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
-    was replaced by it.
+    The hint is their kind; modules and arguments get one, too, and functions and classes only in a module's frame.
+    Variables that pydevd fails to list are listed plainly, and a property's value is left to be asked for. `patch` is
+    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced
+    by it.
+
+    Raises:
+        Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.
     """
 
     @patch.replace(GROUP)
