@@ -171,10 +171,10 @@ async def launch_of(inputs: Json) -> LaunchRequest | None:
     """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
     The tests are named by `program`, a file or a folder with `::` and a name in it, as `FILE::CLASS::TEST`; or `module`
-    is the id of a runner, whose arguments say which tests. If both are there, `program` counts. None is also returned for
-    a `program` without a name, and for tests in Python (a file `.py`). The runner builds the tests first, where they are
-    compiled, and may be asked for their names: that runs commands of the project, and waits. `inputs` are the caller's,
-    by name: `program` or `module`, `args`, `cwd` (needed with `module`), `env` and others.
+    is the id of a runner, whose arguments say which tests. If both are there, `program` counts. None is also returned
+    for a `program` without a name, and for tests in Python (a file `.py`). The runner builds the tests first, where
+    they are compiled, and may be asked for their names: that runs commands of the project, and waits. `inputs` are the
+    caller's, by name: `program` or `module`, `args`, `cwd` (needed with `module`), `env` and others.
 
     Raises:
         AdapterUnknown: No runner is known for the file.

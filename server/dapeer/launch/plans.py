@@ -290,9 +290,9 @@ def plan_of(
 
     `launch` is the caller's request, of which the name, type, filters, functions, conditions and tests count; `request`
     is `launch` or `attach`. `dap_run_arguments` are arguments of dap_run with absolute paths, `cwd` always among them,
-    `config` keys that only the adapter knows. It reads files, connects to ports, and may ask programs for their versions
-    or a port for its pages: call it in a thread. With `waits` (for an attach) the process waits for its debugger, and has
-    allowed it; so it is not checked whether the process or port can be attached to.
+    `config` keys that only the adapter knows. It reads files, connects to ports, and may ask programs for their
+    versions or a port for its pages: call it in a thread. With `waits` (for an attach) the process waits for its
+    debugger, and has allowed it; so it is not checked whether the process or port can be attached to.
 
     Raises:
         AdapterUnknown: No adapter fits.

@@ -440,9 +440,9 @@ class NvimTransport:
     def _message_of_frame(self, frame: FeedFrame) -> Message | None:
         """Return the message of a frame as dapeer's session is to see it; None: the session is not to see it.
 
-        A frame is a message of nvim-dap's session that Lua forwards: `o` has one that was sent to the adapter, `i` one of the
-        adapter. A request that the person has sent is seen, dapeer's own is not; either is kept for its response, which is
-        returned with our number, command and arguments. A response whose request is not kept is not seen. A request of
+        A frame is a message of nvim-dap's session that Lua forwards: `o` has one that was sent to the adapter, `i` one of
+        the adapter. A request that the person has sent is seen, dapeer's own is not; either is kept for its response, which
+        is returned with our number, command and arguments. A response whose request is not kept is not seen. A request of
         dapeer's that could not be sent (`x`) becomes a failed response. Requests of the adapter are not seen, as nvim-dap
         answers them. Events of the adapter are returned unchanged.
         """

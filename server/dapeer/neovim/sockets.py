@@ -88,8 +88,8 @@ def connect(address: str) -> socket.socket:
     """Return a socket connected to an address, a path or `host:port`; the caller closes it.
 
     A host of IPv6 is in brackets. It blocks for about `SECONDS_TO_CONNECT` at most, for each address if the host's name
-    has several; resolving the name may take longer. That stays the socket's timeout: later calls of `recv` and `sendall`
-    raise `TimeoutError` after it, unless the caller sets another one.
+    has several; resolving the name may take longer. That stays the socket's timeout: later calls of `recv` and
+    `sendall` raise `TimeoutError` after it, unless the caller sets another one.
 
     Raises:
         OSError: No process accepts connections there in time, the host is unknown, or the path is too long.

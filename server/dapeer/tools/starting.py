@@ -527,8 +527,8 @@ async def dap_run(
 
     Raises:
         ArgumentError: The arguments contradict each other, or a file or breakpoint is invalid; nothing was started.
-        DapeerError: It does not start, or a task before it fails; of several programs, those that were started are ended.
-            Or, with `fresh`, an earlier program does not end; others may have been ended then.
+        DapeerError: It does not start, or a task before it fails; of several programs, those that were started are
+            ended. Or, with `fresh`, an earlier program does not end; others may have been ended then.
     """
     triggers.check()
     arguments.check_repetition(sends=bool(triggers.then))

@@ -294,8 +294,8 @@ def _set_tcp_nodelay(pid: int, relay: str, adapter: int | None) -> None:
     """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that relay.
 
     The command line of a relay matches the regular expression `relay` somewhere. A `pid` of 0 means the connections
-    between the process with the id `adapter` and every process that is connected to it; nothing is done if that is None,
-    too. Processes that have ended are passed over. Without such connections nothing happens.
+    between the process with the id `adapter` and every process that is connected to it; nothing is done if that is
+    None, too. Processes that have ended are passed over. Without such connections nothing happens.
 
     Raises:
         OSError: The system has no such call, or does not allow it.

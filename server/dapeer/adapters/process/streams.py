@@ -44,7 +44,7 @@ def free_port(host: str) -> int:
     ports of it that are tried at random are all taken, any free port is returned. The port is not reserved.
 
     Raises:
-        OSError: `host` is no address of this machine, or no port is free.
+        OSError: `host` is no IPv4 address or name of this machine, or no port is free.
     """
     ours = range(LOWEST_PORT, first_given())
     for port in random.sample(ours, min(MAX_PORT_TRIES, len(ours))):

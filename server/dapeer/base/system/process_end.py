@@ -46,11 +46,11 @@ async def wait_for_end(
 ) -> str | None:
     """Wait until the process of a pidfd has ended; return the signal that ended it, such as `SIGKILL`.
 
-    None: it was no signal, or that is unknown. `pid` is the process's id, `file` is the pidfd, which stays open. A pidfd
-    reports the end only when the last thread has been reaped, which a debugger may delay; so the end of another thread is
-    waited for as well, where Linux can (6.9): a signal that kills one kills all. While there is no other thread, or Linux
-    cannot, `started` is called before each wait; it returns an event that the caller sets when the process may have
-    started further threads, which are looked for then. The wait has no limit.
+    None: it was no signal, or that is unknown. `pid` is the process's id, `file` is the pidfd, which stays open. A
+    pidfd reports the end only when the last thread has been reaped, which a debugger may delay; so the end of another
+    thread is waited for as well, where Linux can (6.9): a signal that kills one kills all. While there is no other
+    thread, or Linux cannot, `started` is called before each wait; it returns an event that the caller sets when the
+    process may have started further threads, which are looked for then. The wait has no limit.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
     whole = os.dup(file)

@@ -161,8 +161,8 @@ def _plain(place: str) -> str:
 def _spellings(address: HostAndPort) -> tuple[str, ...]:
     """Return the one or two ways in which Linux's tables may write a numeric address with its port.
 
-    An address of IPv4 also stands in the table of IPv6, behind the prefix `::ffff:`. It has two ways, that of IPv4 first,
-    also if it is given with this prefix; another address of IPv6 has one.
+    An address of IPv4 also stands in the table of IPv6, behind the prefix `::ffff:`. It has two ways, that of IPv4
+    first, also if it is given with this prefix; another address of IPv6 has one.
 
     Raises:
         ValueError: The host is a name, not a numeric address.

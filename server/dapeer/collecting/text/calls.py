@@ -378,8 +378,8 @@ def _recursion_chain(forest: CallForest, index: int) -> list[int]:
 
     The call in row `index` and each of these calls but the last have called only the next one; what the last one has
     called does not matter. None of them is odd (in `forest.oddities`); the call in row `index` is not among them. Up to
-    `MAX_PERIOD` functions may call each other in turn. The list is empty if there are fewer than `MIN_CHAIN` such calls,
-    or none of the first `MAX_PERIOD` is of the same function as the call in row `index`.
+    `MAX_PERIOD` functions may call each other in turn. The list is empty if there are fewer than `MIN_CHAIN` such
+    calls, or none of the first `MAX_PERIOD` is of the same function as the call in row `index`.
     """
     names = {forest.lines.function(index)}
     found: list[int] = []

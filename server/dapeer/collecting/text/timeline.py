@@ -235,8 +235,8 @@ def _entries(
     """Yield an entry for each wanted row of a point (a place that collects) in a process.
 
     `indices` are the rows' indices in the collection's table; the entries come in their order. An entry's `time` is in
-    seconds since 1970, if it is known when the process began to collect, else since that moment. Its oddity is empty for
-    a row with nothing odd, and for each row of a point that collects calls. Paths are relative to `project`.
+    seconds since 1970, if it is known when the process began to collect, else since that moment. Its oddity is empty
+    for a row with nothing odd, and for each row of a point that collects calls. Paths are relative to `project`.
     """
     point = collection.point
     table, names = readable_rows(point, collection.table, project)

@@ -69,9 +69,9 @@ def listen_for_knocks(kind: str) -> Generator[socket.socket]:
 def _listen_at(listener: socket.socket, unnamed: Path, path: Path) -> None:
     """Bind a socket to the path `unnamed`, listen, and rename that to `path`; other users cannot connect.
 
-    `listener` is a Unix socket that is not bound yet; the caller closes it. The folder of `path` is made if need be, and
-    closed to other users. A file at `unnamed` is removed before, and one at `path` is replaced. After an error a file at
-    `unnamed` may be left.
+    `listener` is a Unix socket that is not bound yet; the caller closes it. The folder of `path` is made if need be,
+    and closed to other users. A file at `unnamed` is removed before, and one at `path` is replaced. After an error a
+    file at `unnamed` may be left.
 
     Raises:
         OSError: One of these steps is not possible.

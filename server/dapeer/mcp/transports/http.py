@@ -129,9 +129,9 @@ async def _accept(
 ) -> None:
     """Accept one connection after the other, and have the event loop serve each, until cancelled.
 
-    `connect` makes the protocol of a new connection. Errors are not raised: after each it pauses for
-    `SECONDS_FOR_NEWCOMERS`, and tries again. Without free file descriptors the oldest of the `unadmitted`, connections on
-    which no request was authorized yet, is closed after that pause; if there is none to close, it waits for another
+    `connect` makes the protocol of a new connection. Errors of the system are not raised: after each it pauses for
+    `SECONDS_FOR_NEWCOMERS`, and tries again. Without free file descriptors the oldest of the `unadmitted`, connections
+    on which no request was authorized yet, is closed after that pause; if there is none to close, it waits for another
     `SECONDS_WITHOUT_DESCRIPTORS` before each try, and logs a warning once until a connection is accepted again.
     """
     loop = asyncio.get_running_loop()

@@ -172,8 +172,8 @@ class WritesUpToStop(AtWatchpoint):
         """Request the variables of the innermost `MAX_READ_FRAMES` frames of user code in `stack`.
 
         The result has a dict of texts by name for each frame, the innermost first, with the variables of its
-        first scope that is not expensive to read, which is mostly that of the locals. A frame without such a
-        scope has no dict. The result is empty if no frame of `stack` is the user's code.
+        first scope that is not expensive to read, which is mostly that of the locals. That of a frame
+        without such a scope is empty. The result is empty if no frame of `stack` is the user's code.
 
         Raises:
             NotStopped: The program runs.
@@ -183,10 +183,12 @@ class WritesUpToStop(AtWatchpoint):
         users = filter(self.session.frames.is_users, self.stack)
         for frame in itertools.islice(users, MAX_READ_FRAMES):
             scopes = await self.session.inspect.scopes(frame["id"])
-            cheap = [each for each in scopes if not each.get("expensive")][:1]
-            for scope in cheap:
-                listed = await self.session.inspect.variables(scope["variablesReference"])
-                found.append({each["name"]: each["value"] for each in listed})
+            scope = next((each for each in scopes if not each.get("expensive")), None)
+            if scope is None:
+                found.append({})
+                continue
+            listed = await self.session.inspect.variables(scope["variablesReference"])
+            found.append({each["name"]: each["value"] for each in listed})
         return found
 
 

@@ -341,9 +341,9 @@ class Maker:
     def recorder(self, point: Any, frame: Any) -> Any:
         """Return a function that writes a row of a point (a place that collects): `record(frame, context)`.
 
-        It returns True once the point has enough hits, else a false value. A condition that is false or raises writes no row.
-        An expression that raises has its error as its value. The function raises only Ctrl+C and what a signal handler of the
-        program raises; at any other error no row is written. `context` is what `Maker.context` returns. `point` is a
+        It returns True once the point has enough hits, else a false value. A condition that is false or raises writes no
+        row. An expression that raises has its error as its value. The function raises only Ctrl+C and what a signal handler
+        of the program raises; at any other error no row is written. `context` is what `Maker.context` returns. `point` is a
         `points.SpecifiedPoint`, the `frame` here any frame of the code in which it records. Without a limit of hits the
         function has an attribute `called`, a form that Python can call at a line.
         """

@@ -272,9 +272,9 @@ def places() -> str:
 def unfinished_tasks() -> "Iterator[Any]":
     """Yield the unfinished tasks of all event loops of asyncio and of trio, without trio's own.
 
-    Those of asyncio are the tasks that the sets of its module have. Python 3.14 and newer keep only tasks of other classes
-    than asyncio's own there, so those of asyncio itself are missing. Those of trio are found only for runs that a thread
-    is in right now. Nothing is yielded in a program that has imported neither module.
+    Those of asyncio are the tasks that the sets of its module have. Python 3.14 and newer keep only tasks of other
+    classes than asyncio's own there, so those of asyncio itself are missing. Those of trio are found only for runs that
+    a thread is in right now. Nothing is yielded in a program that has imported neither module.
     """
     asyncio: Any = sys.modules.get("asyncio.tasks")
     for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):

@@ -230,8 +230,9 @@ def member(owner: Any, name: str) -> Any:
     """Return an attribute that an object or its class holds; `NOTHING`: it is computed, or not there.
 
     No code of the program runs. Properties and other descriptors, such as methods, that the class holds count as
-    computed. `NOTHING` is also returned for each attribute but those of `__slots__` of an object that holds no attributes
-    itself, such as a number, although its class may hold one. If `owner` is a class, what it inherits is not found.
+    computed. `NOTHING` is also returned for each attribute but those of `__slots__` of an object that holds no
+    attributes itself, such as a number, although its class may hold one. If `owner` is a class, what it inherits is not
+    found.
     """
     try:
         value = watching.attribute_reader(owner, name)()

@@ -314,9 +314,10 @@ def describe_array(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
 
     A NumPy number is only its value. Of many elements those at the ends are shown; those on another device are not
     fetched. None leaves the value to other functions: it has no `dtype` and `shape` of an array; it is an array without
-    dimensions that holds no object; or it is a single value of NumPy of a class outside of NumPy, or one that is neither
-    a number, a truth value nor a time, such as `numpy.str_`. `kind` is the type of `value`, `max_chars` about how many
-    characters the text may have; `show(VALUE, ROOM)` makes the text of an element that is an object or a string.
+    dimensions that holds no object; or it is a single value of NumPy of a class outside of NumPy, or one that is
+    neither a number, a truth value nor a time, such as `numpy.str_`. `kind` is the type of `value`, `max_chars` about
+    how many characters the text may have; `show(VALUE, ROOM)` makes the text of an element that is an object or a
+    string.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
@@ -380,8 +381,8 @@ def size(shape: Any) -> int:
 def elements_text(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
     """Return the elements of an array as NumPy writes them, in a line; objects and strings as `show` does.
 
-    `value` is an array of NumPy, or of another class whose `repr` NumPy's print options rule, such as a masked array; that
-    `repr` is called. `max_chars` tells how many elements are shown: of many only those at the ends, and of many
+    `value` is an array of NumPy, or of another class whose `repr` NumPy's print options rule, such as a masked array;
+    that `repr` is called. `max_chars` tells how many elements are shown: of many only those at the ends, and of many
     dimensions only the part at the first indices. `show(VALUE, ROOM)` makes a text of an element, with about `ROOM`
     characters; `numpy` is the module.
     """
