@@ -95,7 +95,8 @@ class LaunchRequest:
 def suggested_tests(names: Sequence[str], name: str) -> str:
     """Return a clause with names of tests that are like `name`, or the first ones.
 
-    The result is empty if there are none. There are at most `MAX_SUGGESTED_TESTS`. The clause begins with a semicolon.
+    Likeness is that of the last parts behind `::`. There are at most `MAX_SUGGESTED_TESTS` of `names`, in
+    backticks. The clause begins with a semicolon: "; there is `a`, `b`". It is empty if `names` is empty.
     """
     by_last = {each.rpartition("::")[2]: each for each in names}
     near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)

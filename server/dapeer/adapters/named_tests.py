@@ -72,9 +72,9 @@ def node_id(program: str, *bases: Path) -> tuple[str, str]:
 def with_class(file: str, name: str) -> str:
     """Return a test's name in its file with the class that has it, where only the method was named.
 
-    `file` is the path of a Python file, which is read; `name` begins with `::`, and may end with parameters in
-    brackets, which stay. The name comes back as it is if it names a class already or a function, if no class has such
-    a method, or if the file cannot be read or parsed.
+    `file` is the path of a Python file, which is read. `name` is `::METHOD`, perhaps with parameters in brackets,
+    which stay; the result is `::CLASS::METHOD` then. The name comes back as it is if it is empty, names a class
+    already or a function, if no class has such a method, or if the file cannot be read or parsed.
 
     Raises:
         ArgumentError: Several classes have such a method.

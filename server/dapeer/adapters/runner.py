@@ -119,9 +119,10 @@ class TestSelection:
         return next(filter(None, (each.reason(file, text) for each in self.left_out)), "")
 
     def parts(self, name: str) -> list[str]:
-        """Return the parts of a name, which `::` separates; empty ones between `::` are left out.
+        """Return the parts of a test's name, which `::` separates; empty ones between `::` are left out.
 
-        Where the runner's parts have a form of their own, they are separated at the runner's own separator, too.
+        Where the runner's parts have a form of their own (`part` of the definition), each of them is separated at
+        the runner's own separator (`join`), too; empty ones between these stay.
         """
         given = [part for part in name.split("::") if part]
         return (

@@ -131,8 +131,9 @@ _NO_ROOM = ("failed to map segment", "cannot allocate memory")
 def system_error(error: BaseException) -> SystemUnsupported | None:
     """Return an error that says which resource the system lacks, and what helps; None for any other error.
 
-    Resources are memory, threads or processes, file descriptors, and room on a disk. `error` may be an exception group with a single error.
-    Nothing is raised here: the caller raises what is returned.
+    Resources are memory, threads or processes, file descriptors, room on a disk, and a file system that can be
+    written. `error` may be an exception group with a single error. Nothing is raised here: the caller raises what
+    is returned.
     """
     error = unwrap_group(error)
     if isinstance(error, MemoryError) or (

@@ -517,8 +517,10 @@ _OF_SESSION = re.compile(r"sess|sid$|auth|csrf|token|login|remember", re.IGNOREC
 def _cookie_secrets(text: str) -> Iterator[Span]:
     """Yield start, end and label of the values of cookies that identify a session or look like tokens.
 
-    Looked at are the contents of cookie headers, jars and variables in `text`; attributes such as `Path` are no values. The label is
-    `cookie`.
+    Start and end are offsets in `text`, without the end itself; the label is `cookie`. Looked at are the
+    contents of cookie headers, jars and variables in `text`. Left out are attributes such as `Path`, and
+    values that are code or placeholders. A value looks like a token if it has at least 8 characters of mixed
+    kinds.
     """
     for jar in _COOKIES.finditer(text):
         end = jar.end() if "\\n" not in jar["jar"] else text.index("\\n", jar.start("jar"))
@@ -742,7 +744,11 @@ class _PositionMap(NamedTuple):
 
 
 def _position_map(text: str) -> _PositionMap:
-    """Return the table that converts positions without a terminal's escape sequences to those in `text`."""
+    """Return the table by which a position in `text` is found from one in it without escape sequences.
+
+    Terminals' escape sequences are meant. Positions are indices of characters; `original_position` of the
+    result converts one of the text without the sequences to the one in `text`.
+    """
     places = _PositionMap([0], [0])
     removed = 0
     for code in _ANSI.finditer(text):

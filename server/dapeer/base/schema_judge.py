@@ -28,8 +28,9 @@ class Judge:
     async def flaw_of(self, schema: object) -> str | None:
         """Return what is wrong with a tool's JSON Schema of arguments, as a clause; None if it is valid.
 
-        The check runs in a process with limits, which is started if need be; a schema that takes it more than its limit of time, or too
-        much memory, counts as wrong. After `aclose` it is None as well.
+        The check runs in a process with limits, which is started if need be, and is awaited. A schema that takes
+        the process more than its limit of time, or too much memory, counts as wrong; so does any schema while the
+        process cannot be started. After `aclose` the result is always None, and nothing is checked.
         """
         try:
             return await self._process.ask(schema)

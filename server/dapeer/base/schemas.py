@@ -121,7 +121,10 @@ def _unpacked_value(value: object, schema: object, name: str = "") -> object:
 def _decoded_text(text: str, kind: str, name: str, schema: Json) -> object:
     """Return the value that a text stands for where `kind`, a JSON type, is wanted; else the text.
 
-    JSON is decoded; a text for a list of `COMMAND_LINES` is split as a shell does. `name` is the argument's name, `schema` its schema.
+    For a list or an object, text that begins as one is decoded as JSON; a list of objects may also be given as one
+    object. For other types but `string` any text is decoded. The type of what is decoded is not checked. A text for
+    a list of `COMMAND_LINES` that does not begin as JSON is split as a shell does. What cannot be decoded or split
+    comes back as the text. `name` is the argument's name, `schema` its schema.
     """
     # `{1: 2}` is an expression where a list of texts is wanted.
     of_objects = kind == "object" or _type_of(schema.get("items")) == "object"

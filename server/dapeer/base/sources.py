@@ -97,7 +97,8 @@ def _lines(path: str, _modified: int) -> list[str]:
 def names_beside(path: str) -> list[str]:
     """Return the names of other files in a file's folder that begin like it up to the first dot, sorted.
 
-    For `a.min.js` these are all `a.*`. The list is empty if the folder cannot be read.
+    For `a.min.js` these are all `a.*` but itself; folders are among them. The list is empty if there are
+    none, or the folder cannot be read.
     """
     stem, own = Path(path).name.partition(".")[0], Path(path).name
     try:

@@ -57,10 +57,13 @@ def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
 def check_and_restrict(member: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
     """Check that an archive's member may be unpacked into `folder`; change its mode and owner; return it.
 
-    Others may not write to the file, and the current user owns it.
+    `member` itself is changed; nothing is unpacked. The current user becomes the owner. The mode of a file or
+    a hard link is changed so that the owner may read and write, and nobody else may write; unless the owner
+    may run the file, nobody may. The modes of folders and symbolic links stay.
 
     Raises:
-        TarError: Its name or its link leads out of the folder, or it is neither a file nor a folder nor a link.
+        TarError: Its name or its link leads out of the folder, or it is neither a file nor a folder nor a
+            link.
     """
     if not (member.isreg() or member.isdir() or member.islnk() or member.issym()):
         raise tarfile.ExtractError(f"{member.name} is neither a file, a folder nor a link")

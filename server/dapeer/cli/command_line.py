@@ -182,7 +182,9 @@ def _add_debugging(add_parser: AddParser) -> None:
 def _add_adapters(add_parser: AddParser) -> None:
     """Add the command `adapters`, with its own commands `list`, `install` and `uninstall`.
 
-    `add_parser` adds the parser of a command, as argparse's sub-parsers do.
+    `add_parser` adds the parser of a command, as argparse's sub-parsers do. What is parsed has `command`, the
+    function that runs the command, and `json`; for `install` and `uninstall` also `adapter` (a list of names,
+    perhaps empty), `all`, and `installs`, which is True for `install`.
     """
     parser = _add(
         add_parser, "adapters", "list the known debug adapters, and whether each is ready; get them"

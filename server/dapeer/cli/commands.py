@@ -127,14 +127,15 @@ def _server_wide_options(arguments: argparse.Namespace) -> list[str]:
 def serve(arguments: argparse.Namespace) -> int:
     """Serve MCP clients over HTTP, as the parsed arguments say, until the process is ended; return 0.
 
-    SIGTERM and SIGINT end the call; with `--with-stdin` so does the end of standard input. The port is printed
-    to stdout, the address for clients to stderr.
+    SIGTERM and SIGINT end the call; with `--with-stdin` so does the end of standard input. All debug sessions
+    are ended then. The port is printed to stdout, the address for clients to stderr.
 
     Raises:
         ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
         DefinitionError: The definition of an adapter is wrong.
         NoNeovim: The Neovim to attach to is not there.
         SystemUnsupported: Standard output is closed.
+        MemoryError: A limit leaves the process too little memory; nothing was started.
     """
     import anyio
 
@@ -152,7 +153,11 @@ def serve(arguments: argparse.Namespace) -> int:
 def _server_options(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
     """Return the options of a server, from the parsed arguments.
 
-    `nvim` is the Neovim to attach to: an address, `auto` for those of the project, or `none`.
+    `nvim` is the Neovim to attach to: an address, `auto` for those of the project, or `none`. `arguments` are those
+    of a command that starts a server; `successor` and `door` may be missing in them.
+
+    Raises:
+        ArgumentError: The options of an integration cannot be used, such as a URL that is no HTTP address.
     """
     from dapeer.mcp.serving import ServerOptions
 

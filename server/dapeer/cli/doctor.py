@@ -291,10 +291,14 @@ def _value_of_name(variables: Sequence[Variable]) -> str | None:
 async def start_without_program(definition: Definition, folder: Path) -> tuple[int | None, Body]:
     """Start an adapter without a program, end it again, and return its process id and its capabilities.
 
-    The id is None if the adapter runs elsewhere. `folder` is where a program is written for an adapter that starts with one.
+    The id is None if the adapter runs elsewhere; the capabilities are those in its response to `initialize`.
+    `folder` is where a program is written, and left, for an adapter that starts with one. The end of the
+    adapter is waited for.
 
     Raises:
-        DapeerError: It does not start, or does not answer.
+        DapeerError: The adapter does not start, ends, rejects `initialize`, or does not answer in its
+            definition's time.
+        OSError: The program cannot be written.
     """
     reaper = Reaper()
     try:
@@ -638,9 +642,10 @@ def _installation() -> Iterator[Finding]:
 
 
 def neovim_finding(path: str | None) -> Finding:
-    """Return the finding on the Neovim at `path`, which is run for its version; None: there is none.
+    """Return the finding on the Neovim at `path`; None for `path` means that there is no Neovim.
 
-    It is `ok`, or a `note` that Neovim is missing, too old, or silent.
+    The Neovim is run for its version, which blocks until it ends, without a limit. The finding is `ok`, or a
+    `note` that Neovim is missing, too old, or does not report a version.
     """
     if path is None:
         return Finding("note", "Neovim", "not found; only for sharing sessions with nvim-dap")
@@ -707,8 +712,13 @@ def report_patches() -> int:
 def _changes_by_software() -> Iterator[tuple[str, list[Patch], str]]:
     """Yield (title, rows of its changes, reason) for each software that dapeer changes.
 
-    The reason is the one for having no rows. It is filled also where there are some, and means nothing then. Programs are run to ask for
-    the rows. Neovim comes last.
+    These are the adapters whose definition, shipped or the user's, has patches, and last Neovim with
+    nvim-dap. A row is a `Patch`, one change. The reason tells why there are no rows; where there are some, it
+    is also a text, but means nothing. Programs are run to ask for versions and rows, Neovim among them, so
+    each step blocks.
+
+    Raises:
+        DefinitionError: A definition file is wrong, or one folder defines an id twice.
     """
     for definition in load_all(shipped(), user_folder()).values():
         if definition.detect.patches:

@@ -20,8 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command of the command line, and return its exit code.
 
     `argv` are the words without the program's name; None: those of this process. On Windows only help, the
-    version and `install` run, and the code of another command is 1. If memory or threads are lacking, the
-    error is printed to stderr, with the code 2.
+    version and `install` run; any other command prints to stderr that it needs WSL, and the code is 1 (`doctor` also
+    prints what it can tell there). If memory or threads are lacking, the error is printed to stderr, with the code 2;
+    another `ImportError` or `RuntimeError` leaves as it is.
 
     Raises:
         SystemExit: The words are wrong, or ask for help or the version.

@@ -374,8 +374,10 @@ def rows_of_run(collected: Collected, place_numbers: Mapping[int, int]) -> RunRo
 def columns_without_common_values(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     """Return the columns in which two runs have no value in common, with the first value of each run.
 
-    They are keyed by pairs of the number of the place (a pair of points that both runs have) and the index of the column; a value is the
-    first cell in `a` and in `b`, with addresses. Only places count at which each run has at least `MIN_DIFFERENT_ROWS` rows.
+    They are keyed by pairs of the number of the place (a pair of points that both runs have) and the index of the
+    column, from 0. Values are compared without the addresses in them; what is returned for a column is the first
+    cell in `a` and in `b`, with addresses. Only places count at which each run has at least `MIN_DIFFERENT_ROWS`
+    rows. The dict is empty if there is no such column.
     """
     found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):

@@ -107,13 +107,14 @@ class Channel:
     ) -> tuple[Request, Answer[Response]]:
         """Send one request without waiting for its response, and return the request and its coming response.
 
-        `command` is DAP's name of the request; `arguments` None sends an empty object. The response's `wait` returns the response whether
-        or not it is a success (see `body_of`), and fails with `ChannelClosed` if the session ends first. The observer sees the request
-        before it is sent; if the transport rejects it with a `DapeerError`, the observer also sees a failed response, so that it can undo
-        what it assumed.
+        `command` is DAP's name of the request; `arguments` None sends an empty object. The call waits only until
+        the transport has taken the request. The second part of the result is an `Answer`: its `wait` returns the
+        response whether or not that is a success (see `body_of`), and fails with `ChannelClosed` if the session
+        ends first. The observer sees the request before it is sent; if the transport rejects it with a
+        `DapeerError`, the observer also sees a failed response, so that it can undo what it assumed.
 
         Raises:
-            ChannelClosed: The session has ended.
+            ChannelClosed: The session has ended, before the request was sent or meanwhile.
             DapeerError: The transport rejected the request; it was not sent.
         """
         if self.closed_event.is_set():
@@ -212,9 +213,10 @@ class Channel:
     def _respond(self, response: Response) -> None:
         """Pair a response with its request, show it to the observer, and wake the caller that waits for it.
 
-        The response gets the request's command and arguments, since some adapters leave `command` empty; its body is then normalized
-        for that command. A response to an unknown or already answered request is dropped. The response to a request of
-        another client of the session goes to the observer only.
+        The response gets the request's command and arguments. If its own command was another one (some adapters leave
+        `command` empty), its body is converted to DAP's types for the request's command. A response to an unknown or
+        already answered request is dropped. The response to a request of another client of the session goes to the observer
+        only, as it is.
         """
         # Only the number counts: some adapters leave `command` empty in error responses.
         request, answer = self._pending_requests.pop(response.request_seq, (None, None))

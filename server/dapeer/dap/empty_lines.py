@@ -78,7 +78,9 @@ class EmptyLineFilter(MessageFilter):
     def _moved_to_code(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line.
 
-        `requested` is the breakpoint as the client sends it, `path` its file. It is not edited: a moved one is a copy.
+        `requested` is the breakpoint as the client sends it, `path` its file. `requested` is not edited: if it has a
+        line, the result is a copy, whose `line` is what the function that was given to `EmptyLineFilter` returns,
+        perhaps the same.
         """
         line = requested.get("line")
         return (

@@ -62,8 +62,8 @@ class Filters:
     ) -> None:
         """Describe the filters of one adapter, from its definition.
 
-        `known_filters` are filters that dapeer adds or whose default it changes. `types` says how the adapter is asked for exceptions of one
-        type; None: it supports neither types nor conditions.
+        `known_filters` are filters that dapeer adds or whose default it changes. `types` says how the adapter is asked for
+        exceptions of one type; None: it supports neither types nor conditions.
         """
         self._known_filters = {each.name: each for each in known_filters}
         self._types = types
@@ -100,9 +100,10 @@ class Filters:
     def parse_filter(self, text: str, adapter_filters: Mapping[str, bool]) -> FilterChoice | None:
         """Return the filter and the type or condition that a caller's text names, or None if it names none.
 
-        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must begin with a capital letter or have a separator
-        such as `.` within, since it could be a misspelt filter. `adapter_filters` are the adapter's own filters with their defaults. Types and
-        conditions are accepted only where the adapter's definition says how to ask for them.
+        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must begin with a capital letter or
+        have a separator such as `.` within, since it could be a misspelt filter. `adapter_filters` are the adapter's own
+        filters with their defaults. Types and conditions are accepted only where the adapter's definition says how to ask
+        for them.
         """
         offered = self.offered(adapter_filters)
         if text in offered:
@@ -170,11 +171,12 @@ class Filters:
     ) -> SetExceptionBreakpointsArguments:
         """Return the arguments of `setExceptionBreakpoints` for the filters that a caller names in `texts`.
 
-        dapeer's own filters, and texts that the adapter does not support, are left out. If no text has a type or
-        condition, only `filters` is filled. If one has, the adapter's definition decides: with break modes, all
-        of the texts become `exceptionOptions`, and `filters` is empty; otherwise plain filters stay in `filters`,
-        and types and conditions become `filterOptions`, one entry for each filter. `adapter_filters` are the
-        adapter's own filters by id, each with whether it is on by default.
+        dapeer's own filters, and texts that the adapter does not support, are left out. If no text that is left
+        has a type or condition, only `filters` is filled; it is empty if none is left. If one has, the adapter's
+        definition decides: with break modes, all of them become `exceptionOptions`, and `filters` is empty;
+        otherwise plain filters stay in `filters`, and types and conditions become `filterOptions`, one entry for
+        each filter, several of them joined by ` || `. There, a filter that is also requested plainly gets no
+        entry. `adapter_filters` are the adapter's own filters by id, each with whether it is on by default.
         """
         requested = [each for text in texts if (each := self.parse_filter(text, adapter_filters))]
         requested = [each for each in requested if each.filter in adapter_filters]

@@ -52,8 +52,8 @@ class OpenCodeEntry(IntegrationEntry):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the option `--opencode URL`, which names an OpenCode server, to a parser.
 
-        The value is the address as it was given, not checked yet. It is None without the option: then the
-        variable `$DAPEER_OPENCODE_URL` counts.
+        The value is the address as it was given. An empty one is an error of the command line; nothing else is checked
+        yet. It is None without the option: then the variable `$DAPEER_OPENCODE_URL` counts.
         """
         parser.add_argument(
             "--opencode",

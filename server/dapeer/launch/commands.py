@@ -166,10 +166,11 @@ def resolve_command(
 
 
 def _split_line(typed: _TypedProgram) -> _TypedProgram:
-    """Return a command line that was given as `program` split into program and arguments, as a shell does.
+    """Return a command line that was given as `program` split into program and arguments.
 
-    `typed` is the command as it was typed, with the request that it is of; the result's request has the
-    remark on the splitting. `typed` itself is returned if arguments were given, `program` has no space or
+    It is split as a shell does. `typed` is the command as it was typed, with the request that it is of. The
+    result has the first word as program and the others as arguments; so has its request, with a remark on the
+    splitting. `typed` itself is returned if arguments were given, `program` has no space, only one word, or
     unbalanced quotes, a file has that name, or its first word has `::`, or is neither a known command nor a
     program that is found.
 
@@ -249,7 +250,9 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
 def _unwrap_shell(typed: _TypedProgram) -> _TypedProgram:
     """Return what `sh -c TEXT` runs, where its text is one simple command; any other command as it is.
 
-    `typed` is the command as it was typed; the result has the file that the text reads as `stdin`.
+    The shells are `sh` and `bash`. The command also comes back as it is if it has other options or further words,
+    or if the launch request names an adapter. `typed` is the command as it was typed; the input `stdin` of the
+    result is the file that the text reads, if it reads one.
 
     Raises:
         ArgumentError: The text has other syntax of the shell, and the debugger would see the shell alone.
@@ -506,9 +509,11 @@ def _remark(typed: _TypedProgram, path: str) -> dict[str, str]:
 def _program_beside_interpreter(typed: _TypedProgram, command: Command, shim: Path) -> str | None:
     """Return the path of the script that a version manager's shim starts: the one beside its interpreter.
 
-    `command` describes the interpreter's command line, `shim` is the shim's path. It runs the shim of the interpreter beside `shim` in
-    `typed.cwd` to ask for its path, and waits at most `SECONDS_TO_ANSWER`. None if `command` has no way to ask, if that fails, or if no
-    such file, or a binary one, is there.
+    `command` describes the interpreter's command line, `shim` is the shim's path. The interpreter's own shim,
+    which is beside `shim`, is run in `typed.cwd` to ask for the path of the real interpreter; this blocks for
+    at most `SECONDS_TO_ANSWER`. The result is None if `command` has no way to ask, if there is no such shim,
+    if running it fails, or if no file with the shim's name, or only a binary one, is beside the real
+    interpreter.
     """
     if not command.own_path:
         return None

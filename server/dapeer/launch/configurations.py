@@ -242,9 +242,12 @@ class Configuration:
     def as_adapter_keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return a caller's arguments of dap_run as keys of this configuration, for nvim-dap's adapter.
 
-        Only these keys are returned, to replace those of the configuration; its other keys are not among them. `inputs` are the arguments.
-        Each gets the key that the configuration itself uses for it. `env` (or `environment`) has the configuration's own variables, too,
-        and `connect` its own keys; the caller's replace them. `config` are keys as they are; they replace those made of arguments.
+        Only these keys are returned, to replace those of the configuration; its other keys are not among them. `inputs` are
+        the arguments by name. Each gets the key that the configuration itself uses for it, or else the usual one. `env` has
+        the configuration's own variables, too, and `connect` (for `host` and `port`, where the configuration has it) its
+        own keys; the caller's replace them. Where the configuration has a list `environment`, `env` becomes that list with
+        the caller's variables, as `{name, value}`, behind its own, of which none is removed. `config` are keys as they are;
+        they replace those made of arguments.
         """
         made: dict[str, Any] = {}
         for argument, value in inputs.items():

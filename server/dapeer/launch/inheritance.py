@@ -103,9 +103,10 @@ class Inheritance:
     def _breakpoints(self, places: Sequence[Place]) -> Iterator[str]:
         """Yield a text for each kind of thing that a new program inherits from before.
 
-        The kinds are breakpoints at `places`, function breakpoints, functions at which the client collects, and exception
-        filters; a kind without any yields nothing. Functions in `breakpoints`, which are meant for this program, are left
-        out. Filters are told only if `filters` is set, and may be `none`.
+        The kinds are breakpoints at `places` (path, line, column), function breakpoints, functions at which the
+        client collects, and exception filters, in this order; a kind without any yields nothing. Functions in
+        `self.breakpoints`, which are meant for this program, are left out. Filters are told only if
+        `keeps_filters` is set and filters were chosen before: these may be `none`.
         """
         points = self.debugger.breakpoints
         if places:
@@ -258,8 +259,11 @@ def _numbered(programs: Sequence[Session]) -> str:
 def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     """Move the breakpoints of files that were edited since `before` started to where their lines are now.
 
-    It changes `breakpoints` and what the earlier program, of which `before` is a session, still waits for. It yields a line for
-    each breakpoint that has moved, or whose line was changed; it does its work while it is iterated.
+    Only breakpoints that the earlier program, of which `before` is a session, had got from dapeer are moved, and
+    none that could not be delivered to it. It changes `breakpoints` and what the earlier program still waits for.
+    It yields a line of text for each breakpoint that has moved, and for each whose line was itself changed; the
+    latter stays at its number. Nothing is yielded for a file that is unchanged, or whose old text is not known. It
+    does its work while it is iterated. Nothing is sent.
     """
     refused, sessions = (
         before.program.awaited_breakpoints.undelivered_places,

@@ -80,7 +80,10 @@ class ProcessTree:
     async def _attach(self, pid: int, parents: Mapping[int, int]) -> None:
         """Attach to one descendant as a child of its nearest debugged ancestor, or add it to `undebugged`.
 
-        `parents` has the parent of each descendant. Nothing is added for a process that has ended meanwhile.
+        `parents` has the parent of each descendant, by process id. The call first waits until fewer than
+        `ATTACHES_AT_ONCE` others attach. A process of another language is not attached to: its entry in `undebugged` says
+        how to do that. If attaching fails, the entry has the error, and no `DapeerError` leaves this method; nothing is
+        added if the process has ended by then. The session of a process that was attached to is kept in `_by_pid`.
         """
         async with self._limit:
             command = shortened(command_line(pid), MAX_COMMAND_CHARS)
@@ -101,8 +104,9 @@ class ProcessTree:
     def _definition_if_other_language(self, pid: int) -> Definition | None:
         """Return the definition for a process of another language than the root's; None: of the same language.
 
-        Where no adapter fits the process, the root's own definition is returned: the process counts as one of another language. It reads
-        the process's files: call it in a thread.
+        The root is the session of the process that was attached to first. One language in common is enough for None. Where
+        no adapter that is ready fits the process, the root's own definition is returned: the process counts as one of
+        another language. The search reads the process's files: call this in a thread.
         """
         ours = self.root.plan.definition
         try:

@@ -82,8 +82,12 @@ class Start:
 def start_here(plan: Plan, beside: Peer | None = None) -> Start:
     """Return a start under an adapter of dapeer, by a plan; nothing is started.
 
-    `beside` is the Neovim whose nvim-dap has no adapter for it, if there is one: when the start begins, that Neovim is told that the
-    program is debugged elsewhere, and the caller gets a note.
+    The start begins when its `begin` is awaited with the debugger and the breakpoints. `begin` returns the session
+    and the broadcast that sends the breakpoints to other programs; it raises a `DapeerError` if the program does not
+    start, or if breakpoints are given for a core dump (`ArgumentError`). `beside` is the Neovim whose nvim-dap has no
+    adapter for the plan's definition; None: there is no such Neovim. When the start begins, that Neovim is told that
+    the program is debugged elsewhere, and `notes` of the start then has one note on this for the caller; else it is
+    empty.
     """
     adapter = plan.definition.id
 
@@ -385,9 +389,10 @@ class Launcher:
     async def _choose_neovim(self, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
         """Return the Neovim to start in, and its nvim-dap's name for the adapter; None: start without Neovim.
 
-        The Neovim is the attached one that works in the project, else the first attached one; it is asked for the adapters
-        that it knows. `where` `direct` always gives None; with `nvim` the result is never None. `names` are the names that
-        nvim-dap may use for the adapter; the first that nvim-dap knows counts.
+        The Neovim is the attached one that works in the project, else the first attached one; it is asked for the
+        adapters that it knows. `where` `direct` always gives None, without asking; with `nvim` the result is
+        never None. Any other `where` gives None if no Neovim is attached, or nvim-dap knows none of `names`.
+        `names` are the names that nvim-dap may use for the adapter; the first that nvim-dap knows counts.
 
         Raises:
             NoNeovim: `where` is `nvim`, and no Neovim is attached.

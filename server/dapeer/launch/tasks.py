@@ -73,10 +73,10 @@ class _RunningTask:
         self._add_lines([begun] * bool(begun))
 
     def _add_lines(self, lines: Sequence[str]) -> None:
-        """Add lines of a background task to `lines`, and set `output_event`."""
-        if self.task.is_background:
+        """Add lines of a background task to `lines`, and set `output_event`; without lines nothing happens."""
+        if self.task.is_background and lines:
             self.lines = [*self.lines, *(uncoloured(each).rstrip("\r") for each in lines)][-1000:]
-        self.output_event.set()
+            self.output_event.set()
 
     def failure(self, what: str) -> TaskFailed:
         """Return the error that the task has failed, with the end of its output.
@@ -238,10 +238,14 @@ class TaskRun:
             await awaited.aclose()
 
     async def _wait_for_line(self, running: _RunningTask) -> None:
-        """Wait until a background task prints a line, which sets `output_event`.
+        """Wait until a background task prints something, which sets `output_event`.
+
+        A piece of a line is enough, so `running.lines` may still be empty afterwards. It returns at once if the event
+        is set; the event is not cleared. There is no timeout: the caller sets one.
 
         Raises:
-            TaskFailed: It has ended, and printed nothing more within `SECONDS_AFTER_EXIT`.
+            TaskFailed: The task has ended, printed nothing more within `SECONDS_AFTER_EXIT`, and has no unsearched
+                lines.
         """
         ended: list[int] = []
         async with anyio.create_task_group() as tasks:
@@ -270,11 +274,13 @@ class StartTasks:
     async def run_before(self) -> list[str]:
         """Run the tasks before the start, and return a line on what became of each.
 
-        Background tasks go on after the call: `release` ends them if the start fails, `until_end_of_all` at the
-        end of the programs. The list is empty if there are no tasks at all.
+        The call waits until each task has ended or, in the background, is ready. Background tasks go on after the call:
+        `release` ends them if the start fails, `until_end_of_all` at the end of the programs. The list is empty if there
+        are no tasks before the start.
 
         Raises:
             TaskFailed: A task has failed; all that was begun is ended.
+            ArgumentError: A pattern of a background task is invalid; all that was begun is ended.
         """
         if self._plan == TaskPlan():
             return []

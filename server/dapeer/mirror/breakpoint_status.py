@@ -142,9 +142,12 @@ class BreakpointStatuses:
     def apply_breakpoint_event(self, body: BreakpointEventBody) -> None:
         """Merge a `breakpoint` event into the state of the breakpoints that have its number (`id`).
 
-        `body` is the event's. An event without a number changes no state; `change_count` grows in any case. A removed
-        breakpoint stays, not verified. Since js-debug may give several breakpoints one number, only those in a file
-        of the same name as the event's are changed, and of these those on its line if there are any.
+        `body` is the event's. An event without a number, or with one that no breakpoint has, changes no state;
+        `change_count` grows in any case. A removed breakpoint stays, not verified, with a message on this. A breakpoint
+        that becomes verified loses its old message. Since js-debug may give several breakpoints one number, only those
+        in a file of the same name as the event's are changed (all, if the event names no file), and in each file only
+        those that the adapter has placed on the event's line, if there are any. Breakpoints that are in no file are
+        changed too.
         """
         self.change_count += 1
         changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
@@ -170,10 +173,11 @@ class BreakpointStatuses:
                 )
 
     def _breakpoints_with_id(self, number: int) -> Sequence[_SentBreakpoint]:
-        """Return the breakpoints that have a number of the adapter's; empty if none has.
+        """Return the breakpoints to which the adapter has given the number `number`; empty if none has it.
 
-        The table behind it is built at the first call after a change of the breakpoints, since there may be thousands of events.
-        At most `MAX_SHARING_BREAKPOINTS` per number are kept.
+        0 stands for the breakpoints that have no number. The table behind the result is built at the first call after a
+        change of the breakpoints, since there may be thousands of events. At most `MAX_SHARING_BREAKPOINTS` per number are
+        kept.
         """
         if self._numbers is None:
             self._numbers = {}

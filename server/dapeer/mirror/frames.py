@@ -173,12 +173,13 @@ class Frames:
         return self.innermost_users_frame(frames[::-1])
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
-        """Yield a stack's frames in runs, in order: neighbours of other owners, and the user's by place.
+        """Yield the runs of a stack's frames, in their order: groups of neighbours that are shown together.
 
-        Neighbours that are not the user's are one run, whose `owners` has each owner once. Of the user's frames
-        only neighbours with the same function, line and source, such as those of a recursion, are one run, with
-        empty `owners`. A label is in the run of the frames around it; between frames of the user's it is a run of
-        its own, with empty `owners`.
+        An owner is whose code a frame runs, as a text such as `a library`; empty: the user's. Neighbours that are not
+        the user's are one run, whose `owners` has each of their owners once, in order. Of the user's frames only
+        neighbours with the same function, line and source, such as those of a recursion, are one run, with empty
+        `owners`. A label (a frame that is only a heading) is in the run of the frames around it; between frames of the
+        user's it is a run of its own, with empty `owners`.
         """
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))

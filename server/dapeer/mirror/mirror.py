@@ -343,7 +343,12 @@ class LoadedSources:
             self.modules[str(module.get("id"))] = module
 
     def _apply_loaded_source(self, body: LoadedSourceEventBody) -> None:
-        """Add, replace or remove a source by a `loadedSource` event."""
+        """Add, replace or remove a source by a `loadedSource` event, and count the event in `change_count`.
+
+        `body` is the event's. With the reason `removed` the source is removed, if it is known; with any other
+        reason, or none, the source is stored in place of what is known of it. A source is identified by its path,
+        else its `sourceReference`, else its name.
+        """
         self.change_count += 1
         source = body.get("source", Source())
         if body.get("reason") == "removed":
@@ -653,9 +658,12 @@ class Mirror(Notes):
     def apply(self, message: Message, arrived_at: float = 0.0) -> None:
         """Change the state by the next message of the session, in either direction.
 
-        `arrived_at` is the time at which it arrived, in seconds since the epoch (0: unknown). A request counts when it is sent: one that
-        resumes ends the stops, `pause` makes the state a pausing one, and `setBreakpoints` marks the file's breakpoints as unanswered.
-        Events and commands that are unknown here change nothing.
+        `arrived_at` is the time at which the message arrived, in seconds since the epoch (0: unknown); only
+        output keeps it. A request counts when it is sent: one that resumes ends the stops, `pause` makes the
+        state a pausing one, and `setBreakpoints` marks the file's breakpoints as unanswered. A failed response
+        takes that back where it can: a rejected resume brings back the stops, a failed `pause` ends the pausing.
+        An answer to an inspection from before the latest stop is ignored. Events and commands that are unknown
+        here change nothing.
         """
         match message:
             case Event(event="output", body=body):

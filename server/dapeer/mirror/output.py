@@ -253,8 +253,9 @@ class PrintedLogPoints:
     def add(self, place: Place, text: str, arrived_at: float) -> None:
         """Append a log point's message to the program's output as a line of its own, and record where it is.
 
-        `place` is where the log point was requested; a line end of `text` is replaced by a newline. `arrived_at` is
-        the time of arrival in seconds since the epoch (0: unknown).
+        `place` is where the log point was requested. Line ends at the end of `text` are replaced by one newline,
+        which is added if there are none. `arrived_at` is the time of arrival in seconds since the epoch (0:
+        unknown).
         """
         text = text.rstrip("\r\n") + "\n"
         begin = self._output.end
@@ -309,8 +310,11 @@ class OutputIntake:
     def append_output(self, body: Body, arrived_at: float, log_point: Place | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.
 
-        `arrived_at` is the time of arrival in seconds; `log_point` is the place of the log point that has printed it, or None.
-        Telemetry is dropped, and so is an adapter's repetition of what the program's terminal has already sent.
+        `arrived_at` is the time of arrival in seconds; `log_point` is the place of the log point that has printed the
+        text, or None. The categories `stdout` and `stderr` are kept; any other, or none, counts as `console`. Nothing is
+        appended for telemetry. A body with `IN_TERMINAL` comes from the program's terminal, and is appended; from the first
+        such body on, text of `stdout` or `stderr` without that key and without a log point is dropped, because the adapter
+        only repeats what the terminal has sent.
         """
         category = body.get("category") or "console"
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown

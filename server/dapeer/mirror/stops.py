@@ -376,8 +376,10 @@ class Stop:
     def comparable_locals(self) -> dict[str, tuple[str, tuple[int, str]]]:
         """Return the locals that history shows, by name: the text of each, and its depth and adapter's value.
 
-        They are at most `KEPT_VARIABLES`. The text has the members where the local was expanded; the depth is the number of
-        containers that were expanded for it, so that two stops compare only values that were expanded alike.
+        The dictionary has the first `KEPT_VARIABLES` locals at most, each as (text, (depth, value)). The depth is
+        the number of containers that were expanded to show the local, 0 if it was not expanded; the value is the
+        adapter's text, shortened. The text is that value, or shows the members where the local was expanded. With
+        depth and value, two stops can compare only values that were expanded alike.
         """
         values = self.values
         known: dict[str, tuple[str, tuple[int, str]]] = {}

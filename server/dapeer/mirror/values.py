@@ -179,9 +179,10 @@ def is_element(variable: Variable) -> bool:
 
 
 def is_no_data(variable: Variable) -> bool:
-    """Return whether a member is not data: a length, internal property, getter, method, group of methods.
+    """Return whether a member is not data: a length, internal property, getter, method, class or group.
 
-    The forms are those of js-debug, debugpy and rdbg.
+    A group is one that an adapter makes of members, such as debugpy's of methods: it has neither value nor
+    type. The forms are those of js-debug, debugpy and rdbg.
     """
     name, value = variable["name"], variable["value"]
     computed = variable.get("presentationHint", {}).get("lazy")
@@ -410,7 +411,8 @@ class Values:
     def reduce_to_history(self, top: int | None) -> None:
         """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
 
-        `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `expanded_locals` for locals that were expanded.
+        `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `expanded_locals` for
+        locals that were expanded.
         """
         here = [] if top is None else self.top_locals(top)
         opened = here if self.unfolded else ()

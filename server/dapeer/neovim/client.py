@@ -61,8 +61,9 @@ class Connection(asyncio.Protocol):
     def run(self, data_cb: DataCallback) -> None:
         """Run the connection's event loop, and pass incoming data to `data_cb`, until `stop`.
 
-        It blocks, and may be called again. Data that came before the call is passed first; but if the other end
-        has hung up before the call, nothing is passed, and the error is raised at once.
+        It blocks, and may be called again. `data_cb` is called in this thread with each piece of bytes. Data that
+        arrived before the call is passed first; if the connection's end was noticed before the call, the error is
+        raised right after that.
 
         Raises:
             EOFError: The other end has hung up, now or before.
@@ -118,9 +119,12 @@ class Connection(asyncio.Protocol):
     async def _connect(self) -> asyncio.Transport:
         """Connect to the target, check that no other user listens there, and return the transport.
 
+        Nothing is sent. The transport has this object as its protocol; if the check fails, the connection is cut. There
+        is no timeout.
+
         Raises:
-            OSError: Nothing listens there.
-            ForeignListener: Another user of this machine does.
+            OSError: Nothing listens there, or the connection was closed at once.
+            ForeignListener: Another user of this machine listens there.
         """
         match = HOST_AND_PORT.fullmatch(self._target)
         if match is None:
@@ -345,9 +349,11 @@ class Neovim:
     # -- the worker thread
 
     async def _run_worker(self) -> None:
-        """Start the worker thread and wait for its end, then set `closed` and let all open calls fail.
+        """Start the worker thread and wait for its end, then set `closed_event` and let all open calls fail.
 
-        They fail with `NeovimGone`. The thread serves the connection; it is a daemon, which does not hold up the end of the process.
+        The calls fail with `NeovimGone`. The thread serves the connection; it is a daemon, which does not hold up
+        the end of the process. If this is cancelled, the event is set and the calls fail at once, while the
+        thread may go on.
         """
         ended: asyncio.Future[None] = self._loop.create_future()
 
@@ -400,11 +406,14 @@ class Neovim:
 def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
     """Connect to Neovim as pynvim's `attach` does, over a connection whose other end is checked.
 
-    Return pynvim's session, which runs the connection's event loop, and its `Nvim` object. It blocks.
+    `target` is a socket's path, or `host:port`. Return pynvim's session, which runs the connection's event
+    loop, and its `Nvim` object, whose texts are decoded. It blocks until the connection is made, without a
+    limit of its own. Who is calling (`nvim_set_client_info`) is queued, and an answer is not awaited. The
+    caller closes the session.
 
     Raises:
         OSError: Nothing listens there.
-        ForeignListener: Another user of this machine does.
+        ForeignListener: Another user of this machine listens there.
     """
     # Many servers have no Neovim.
     import pynvim

@@ -69,8 +69,10 @@ class ProbeAnswer:
 async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer | None:
     """Ask a Neovim for its mode and some facts; None if nothing listens there, or it is no Neovim.
 
-    After a timeout, the answers that have come are returned: a busy Neovim may tell its mode only, or nothing. The facts have the keys
-    `pid`, `cwd`, `address`, `version`, `core` and `dap`, and maybe `plugin` and `port`.
+    None is also returned if the connection ends early, or an answer is an error. After a timeout, the answers
+    that have come are returned: a busy Neovim may tell its mode only, or nothing. `mode` of the result is the
+    mode in which Neovim waits for a key, else None. `facts` is None or has the keys `pid`, `cwd`, `address`,
+    `version`, `core` and `dap`, and maybe `plugin` and `port`.
 
     Args:
         address: A path, or `host:port`.

@@ -37,7 +37,9 @@ def session_folder() -> Path | None:
 def neovim_addresses() -> list[str]:
     """Return the addresses of this user's Neovims, sorted; dead ones are among them: none is asked.
 
-    They are sockets where Neovim makes its own, what the plugin has announced, and the Neovim of this terminal.
+    An address is the path of a Unix socket, or `HOST:PORT`. They are the user's own sockets where Neovim
+    makes its own, what the plugin has announced, and the Neovim that the environment names (`NVIM`, or the
+    person's `NVIM_LISTEN_ADDRESS`), which is not checked.
     """
     found = {
         str(path) for path in _sockets() if _is_own_socket(path)

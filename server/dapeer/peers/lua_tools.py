@@ -245,11 +245,8 @@ class LuaTools:
     def _hand_over_result(self, number: int, ok: object, text: object) -> None:
         """Hand a call's result, JSON in `text`, to its waiter in `run`; it is dropped if that call is over.
 
-        A failed call (not `ok`) has its error's message there. A result with strings that are not UTF-8 fails the call. `number` is the
-        call's.
-
-        Raises:
-            ValueError: The text is no JSON.
+        A failed call (not `ok`) has its error's message there. A result that is no JSON, or has strings that are not UTF-8, fails the
+        call. `number` is the call's.
         """
         content = _text(text)
         if not ok:
@@ -258,7 +255,13 @@ class LuaTools:
             what = f"The tool returned a result that is not text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
         else:
-            self._put(number, "result", json.loads(content))
+            try:
+                self._put(number, "result", json.loads(content))
+            except ValueError as error:
+                what = f"The tool returned a result that is no JSON: {error}."
+                self._put(
+                    number, "failed", NeovimFailed(what, "Return what vim.json.encode takes.")
+                )
 
     def _keep_result_if_lost(self, number: int, text: object) -> None:
         """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON."""

@@ -327,11 +327,14 @@ def python_value(text: str) -> Any:  # noqa: ANN401 - any value
 def execute(code: str, name: str, debugger: Debugger) -> int:
     """Run a script; return 0, or 1 if it has raised an error, whose traceback is printed to stderr.
 
-    The current folder is appended to `sys.path`. `SystemExit` and other exceptions that are no errors pass through.
+    An error of its syntax counts, too. The current folder is appended to `sys.path`, and stays there.
+    `SystemExit` and other exceptions that are no errors pass through. The script runs as `__main__`, in this
+    thread and without a limit; it finds `d`, and the classes `Session`, `Answer`, `ToolError` and
+    `ServerGone`.
 
     Args:
-        code: Its text.
-        name: Its file's name, in tracebacks.
+        code: The script's text.
+        name: The name of its file, in tracebacks.
         debugger: What it finds as `d`.
     """
     # What the script imports of the project comes after the library that it uses.

@@ -115,12 +115,12 @@ class Methods(Protocol):
     ) -> Answer:
         """End the program and start it again as it was, as a new session.
 
-        A program that has ended is started again, too. Breakpoints in files that were edited move with their lines;
-        notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says. In `options`,
-        `session_id` names the program (None: the default one), `evaluate` what is evaluated at the next stop, `show`
-        how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for how many milliseconds to
-        wait. The reply is the state of the new session, which becomes the default, at its first stop or end, or at the
-        timeout; without waiting, its state right after the start.
+        A program that has ended is started again, too. Breakpoints in files that were edited move with their
+        lines; notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says.
+        In `options`, `session_id` names the program (None: the default one), `evaluate` what is evaluated at the
+        next stop, `show` how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for
+        how many milliseconds to wait. The reply is the state of the new session, which becomes the default, at
+        its first stop or end, or at the timeout; without waiting, its state right after the start.
 
         This calls the tool `dap_restart` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
@@ -151,10 +151,12 @@ class Methods(Protocol):
     ) -> Answer:
         """End the program; output and history stay.
 
-        With `thread_ids` only these threads are asked to end, and their end is not awaited. `detached` ends
-        processes, too, that left the program's POSIX session. With `group` all of its programs are ended. A program
-        that has ended already is no error, except with `thread_ids`. The data has the session's summary, and
-        `breakpoints` that did not work as requested.
+        With `thread_ids`, the adapter's, only these threads are asked to end, their end is not awaited, and `detached`
+        does not count; the data has these ids. `detached` ends processes, too, that left the program's POSIX session;
+        without it the reply notes those that run on. With `group` all of its programs are ended. A program that has
+        ended already is no error, except with `thread_ids`, or where without an id another program could be meant.
+        After `SECONDS_TO_END` the end is forced; an attached program is then detached from. The data has the session's
+        summary, and `breakpoints` that did not work as requested, which count as reported from then on.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -179,6 +181,12 @@ class Methods(Protocol):
         self, *, terminate_debuggee: bool | None = None, session_id: int | None = None
     ) -> Answer:
         """End the session; an attached program runs on, a launched one ends.
+
+        `terminate_debuggee` says whether the program is to end; None: as above. The session's child sessions are
+        disconnected first. With `session_id` None the program that the client used last is meant; it is its first
+        session that ends. The reply says whether the program was ended or what became of it, and notes processes that
+        it has left running; the data is the session's summary. A request that is not answered in time forces dapeer's
+        own adapter to end.
 
         This calls the tool `dap_disconnect` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -421,8 +429,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Move execution to a line without running what lies between.
 
-        The program stays stopped. `filename` is by default the file of the thread's top frame; `thread_id` by default the thread of the stop.
-        The new place is returned as a snapshot: `evaluate` lists expressions that are evaluated there, and `show` says how much of it is shown.
+        The program stays stopped. `line` is a 1-based line of `filename`, by default the file of the thread's top
+        frame; `thread_id` is by default the thread of the stop. The session becomes the client's default. If the
+        adapter offers several targets on the line, the first is taken. The new place is waited for, for 10 s at
+        most, and returned as a snapshot: `evaluate` of `options` lists expressions that are evaluated there, and
+        `show` says how much of it is shown; what is shown counts as shown.
 
         This calls the tool `dap_goto` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -559,8 +570,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Restart a function call with its current arguments, and return the snapshot there.
 
-        The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which the call
-        waits `timeout_ms`.
+        The frame is `frame_id`, by default the one shown. In `options`, `session_id` names the session (None: the
+        default one), and `evaluate` and `show` are for the stop in the restarted call, for which this call waits
+        `timeout_ms` milliseconds at most; at the timeout the reply is the state then. The code of the program
+        runs, and what the reply tells counts as shown.
 
         This calls the tool `dap_restart_frame` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
@@ -907,9 +920,10 @@ class Methods(Protocol):
         """Stop at a machine instruction. It lasts as long as the session.
 
         `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a
-        function, that has an address. `condition` and `hit_condition` limit it. One at the same address is
-        replaced; `remove` removes it instead. The data is the breakpoint, whose `state` says whether the adapter
-        has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there was one.
+        function, that has an address; to find it, the text may be evaluated, which may run code of the program.
+        `condition` and `hit_condition` limit the breakpoint. One at the same address is replaced; `remove` removes it
+        instead. The data is the breakpoint, whose `state` says whether the adapter has verified it; one that it has not
+        verified stays. For `remove` the data is `removed`: whether there was one.
 
         This calls the tool `dap_set_instruction_breakpoint` of the server, and waits for its answer. An argument that is
         None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
@@ -1151,10 +1165,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Give a variable a value.
 
-        `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one
-        shown); `value` is an expression of the program's language. The data has `path`, `value` as it is then
-        (`value` as given where neither the adapter nor reading the path again tells), and `was` if the old value is
-        known. Both values are shortened. A note says if the program has left the stop by the assignment.
+        `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the
+        one shown); `value` is an expression of the program's language, whose code runs in the program, and may
+        run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
+        reading the path again tells), and `was` if the old value is known. Both values are shortened. A note says
+        if the program has left the stop by the assignment. `session_id` is by default the client's session; the
+        session becomes the client's default.
 
         This calls the tool `dap_set_variable` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
@@ -1269,9 +1285,11 @@ class Methods(Protocol):
     def compare(self, a: int, b: int) -> Answer:
         """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before.
 
-        `a` and `b` are ids of sessions of two programs, also ended ones, whose rows are kept. Rows are compared thread by thread, at points
-        that both runs have; what was not compared is named. The data has `a`, `b`, counts of rows, and if the runs differ, `kind` and
-        `parting`.
+        `a` and `b` are ids of sessions of two programs, also ended ones, whose rows are kept. Rows that the
+        programs have written by now are read first. Rows are compared thread by thread, at points (places that
+        collect) that both runs have; what was not compared is named in the text. The data has `a`, `b`, counts
+        (`rows` of both, `alike`, `changed`, `only_a`, `only_b`), and if the runs differ, `kind` (`data` or
+        `flow`) and `parting`, the rows of both at the first difference.
 
         This calls the tool `dap_compare` of the server, and waits for its answer. An argument that is None is left out. The
         result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
@@ -1293,8 +1311,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Return `count` bytes of the program's memory as a hex dump.
 
-        `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. The data has `address`, `hex`,
-        and `unreadable`, how many of the bytes behind could not be read, if any.
+        `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. An
+        address that is no number may be evaluated, which may run code of the program. The data has `address` (in hex,
+        such as `0x1000`), `hex` (two digits a byte), and if not all could be read, `unreadable`: how many of the
+        `count` bytes are missing at the end. The session becomes the client's default.
 
         This calls the tool `dap_read_memory` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `count` 64. Without `session_id` it is the session that this client has used last. The result is
@@ -1324,9 +1344,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Write bytes into the program's memory.
 
-        `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the frame
-        `frame_id`, which may be evaluated; `offset` bytes are added to it. The data has `address` and `written`, the number of
-        bytes that the adapter has written.
+        `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the
+        frame `frame_id` (None: the frame shown first); what is no number may be evaluated, which may run an
+        overloaded operator of the program. `offset` bytes are added to the address. `session_id` names the
+        session (None: the default one). The data has `address`, where the expression leads, without `offset`, and
+        `written`, the number of bytes written: the adapter's, or all of them if the adapter does not say.
 
         This calls the tool `dap_write_memory` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
@@ -1527,9 +1549,10 @@ class Methods(Protocol):
     def nvim_connect(self, *, target: str | None = None) -> Answer:
         """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project.
 
-        `target` is an address or a process id as text; `auto` attaches to all Neovims of the project that respond. One
-        that is attached already stays so, and is in the answer, too. The data has `attached`, a list with a row for each:
-        `neovim_id`, `target`, `pid` and `cwd`.
+        `target` is an address (a socket's path or `host:port`) or a process id as text; `auto` attaches to all Neovims
+        of the project that respond. One that is attached already stays so, and is in the answer, too. If one of several
+        cannot be attached to, the call fails; those before it stay attached. The data has `attached`, a list with a
+        dict for each: `neovim_id`, `target`, `pid` and `cwd`.
 
         This calls the tool `nvim_connect` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `target` "auto". The result is the tool's `Answer`; what is called the data here is its

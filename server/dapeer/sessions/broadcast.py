@@ -29,9 +29,9 @@ SendChange = Callable[[Session], Awaitable[object]]
 async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
     """Make `requested` all breakpoints of a file in a session; if its file has changed, send no new ones.
 
-    `path` is the file. The program is asked first whether it has loaded the changed file again. One that has another version loaded keeps
-    those breakpoints that it has, on their old lines. Those that it does not get are recorded in `program.awaited_breakpoints`. If the loaded text is
-    not known, all are sent.
+    `path` is the file. The program is asked first whether it has loaded the changed file again. One that has another
+    version loaded keeps those breakpoints that it has, on their old lines. Those that it does not get are recorded in
+    `program.awaited_breakpoints`. If the loaded text is not known, all are sent.
 
     Raises:
         SourceChanged: The program does not get some of them.
@@ -76,8 +76,8 @@ class Broadcast:
     ) -> None:
         """Start a task for each session that calls `send`; `change_name` names the change in texts.
 
-        `is_taken_elsewhere`: a session that is not among these has the change already, so `wait_for_failures` gives the others `SECONDS_FOR_OTHERS`
-        only.
+        `is_taken_elsewhere`: a session that is not among these has the change already, so `wait_for_failures` gives the
+        others `SECONDS_FOR_OTHERS` only.
         """
         self._change_name = change_name
         self._clock = anyio.current_time
@@ -93,9 +93,10 @@ class Broadcast:
     async def _send(self, send: SendChange, session: Session) -> None:
         """Call `send` for one session, and keep why the session has not applied the change (empty: it has).
 
-        The reason is kept in `_answers`, and whoever waits for progress is woken. An error raises nothing: its
-        text is the reason, and an unexpected error is logged. If the call is cancelled, the reason says that
-        dapeer did not wait, and the cancellation goes on.
+        The reason is kept in `_answers`, and whoever waits for progress is woken. At the first success the time is kept in
+        `_stop_taken_at`: from then on the other sessions have `SECONDS_FOR_OTHERS`. An error raises nothing: its text is
+        the reason, and an unexpected error is logged. If the call is cancelled, the reason says that dapeer did not wait,
+        and the cancellation goes on.
         """
         why = "dapeer did not wait for it"
         try:

@@ -132,12 +132,16 @@ class Doings:
     ) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
 
-        A change that the client itself has overridden later, on the same line, is left out.
+        The line is such as "since your last answer another client set a.py:3", with a part for each of the
+        others. A change that the client itself has overridden later, on the same line, is left out, and so is a
+        place that is as it was before. Only the last `KEPT_DOINGS` doings are known, and at most
+        `MAX_TOLD_PLACES` places are named in a clause.
 
         Args:
-            key: The client's.
-            since: The `count` when the client was told last.
-            programs: Those that the client works on: of others it is told breakpoints only.
+            key: The client's `Actor.key`.
+            since: The `count` when the client was told last; later doings count.
+            programs: Those that the client works on; of any other program it is told only the breakpoints, not
+                what resumed or ended it.
             project: The folder to which names of files are relative.
         """
         new = [each for each in self._kept_actions if each.number > since]

@@ -53,9 +53,11 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
 
 
 def _index_of_shown_frame(frames: Sequence[StackFrame], begun: Stop) -> int | None:
-    """Return the index in `frames` of the frame that was shown at the earlier stop; None: it is gone.
+    """Return the index in `frames` of the frame that was shown at an earlier stop; None: it is gone.
 
-    `begun` is that stop. The frame is found by its distance from the outermost one, and has to be on the same line.
+    `frames` is the whole stack of the thread now, the innermost frame first; `begun` is the earlier stop. The
+    frame is found by its distance from the outermost one, and has to have the same function name, file and
+    line. The result is None, too, if no frame was shown at that stop.
     """
     top = begun.default_frame
     known = begun.stack.frames.get(begun.thread_id, ())
@@ -75,11 +77,14 @@ async def leave_calls(
 ) -> bool:
     """Step out of a frame's calls until it is the innermost; return whether `command` is still to be sent.
 
-    `calling` is that frame, `command` the step that the user wants of it. False: stepping out has made the step already, something else has
-    stopped the program, it has ended, or it still runs after `seconds` (the request is not taken back). Where the adapter cannot step out,
-    the program stays where it is, and the step is to be made there.
+    `calling` is the frame, `command` the step that the user wants of it. The program runs meanwhile, once for
+    each `stepOut`. True: the frame is the innermost now, or the adapter does not step out and the program is
+    still stopped, so that the step is to be made there. False: stepping out has made the step already or has
+    left the frame, something else has stopped the program, it has ended, or it still runs after `seconds` for
+    the whole (the request is not taken back).
 
     Raises:
+        NotStopped: The thread runs when its stack after a step out is requested.
         DapeerError: The stack after a step out cannot be fetched.
     """
     with session.inspect.quiet(), anyio.move_on_after(seconds):

@@ -59,8 +59,9 @@ class MemoryRow:
     def data(self) -> dict[str, Any]:
         """Return the breakpoint as the dict of a tool's structured result, without empty values.
 
-        The keys are `data` or `instruction` (the place), `access`, `condition`, `hit_condition`, `state`, `message`, `not_supported` (the
-        options that the adapter lacks) and `session_id`.
+        The breakpoint's place is under the key `data` or `instruction`, after its kind. `state` is a text, and
+        `session_id` the id of its session. There may also be `access` (`read`, `write` or `readWrite`), `condition`,
+        `hit_condition`, `message` (the adapter's) and `not_supported`, a list of those options that the adapter lacks.
         """
         facts = {
             "access": self.requested.get("accessType"),

@@ -112,11 +112,11 @@ class BreakpointFacts:
 def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
     """Yield what the caller should know of a breakpoint; nothing if all of it works, or has worked.
 
-    `facts` is what is known of the breakpoint. The first verdict, if any, is about its place, or "not collected"
-    instead. While the program goes on, and once an adapter has answered, "stops anyway" (the adapter ignores an
-    option) and "renamed" (the program has its own name of the file) may follow, also for a breakpoint that is
-    bound. If the adapter has ended before the program, "not known" replaces a verdict that the program never came
-    there.
+    `facts` is what is known of the breakpoint. The first verdict, if any, is about its place, or is "not
+    collected" instead. While the program goes on, and once an adapter has answered, two more may follow:
+    "stops anyway" (the adapter ignores an option, or does not understand the hit condition) and, if a process
+    has the breakpoint bound, "renamed" (the program has its own name of the file). If the adapter has ended
+    before the program, "not known" replaces a verdict that the program never came there.
     """
     if facts.not_collected:
         yield Verdict("not collected", f" ({facts.not_collected})")
@@ -251,11 +251,14 @@ def at_functions(
 def _not_stopping(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
-    """Yield state, name and reason of each function breakpoint that is rejected, pending, or was not hit.
+    """Yield each function breakpoint that is rejected, pending, or was not hit: state, name, reason.
 
-    "not hit" comes only with `final`: the program comes to no more breakpoints; "pending" and "rejected" only without it, but that the
-    adapter has no function breakpoints is always said. `first` is the program's first session, `sessions` are those with a process. The
-    reason is in brackets, or empty.
+    The name is as the user gave it in `breakpoints`. `first` is the program's first session, `sessions` are
+    those with a process. The reason is in brackets with a blank before, or empty. "not hit" comes only with
+    `final`: the program comes to no more breakpoints; "pending" and "rejected" only without it. But if
+    `sessions` are not empty, and none of their adapters has function breakpoints, each is "rejected" in
+    either case. Apart from that, a breakpoint that this program does not await (`awaited_breakpoints`), or
+    that no adapter was sent, is left out.
     """
     able = [each for each in sessions if each.supports("setFunctionBreakpoints")]
     for text in breakpoints.functions:

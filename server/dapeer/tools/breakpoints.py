@@ -612,8 +612,10 @@ def _function_breakpoint_limits(
 ) -> Iterator[str]:
     """Yield a note for each adapter that cannot stop at functions, or ignores their conditions.
 
-    Only adapters of the `live` sessions count. `names` are the function breakpoints, which may be `f if n > 3`. Nothing is yielded if there
-    are none.
+    Only adapters of the `live` sessions count, without sessions whose program is debugged by their first
+    child. `names` are the function breakpoints, each a function's name or one with a condition, such as `f if
+    n > 3`; without a name nothing is yielded. An adapter that ignores conditions gets a note only if one of
+    `names` has one.
     """
     conditional = any("condition" in function_breakpoint(name) for name in names)
     debugging = [s for s in live if not s.runs_in_first_child]

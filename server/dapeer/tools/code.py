@@ -276,11 +276,13 @@ async def _modules(session: Session) -> Sequence[CodeFacts]:
 async def _sources(session: Session) -> Sequence[CodeFacts]:
     """Return the sources that the program has loaded as rows with the keys of `SOURCE_FIELDS`.
 
-    They are requested by `loadedSources`, unless the adapter lacks this request and has sent events of sources. Keys
-    whose value is missing or empty are left out of a row. The list is empty if no source is known.
+    The keys are `name`, `path` and `source_reference`; one whose value is missing or empty is left out of a
+    row. The sources are requested by `loadedSources`, unless the adapter lacks this request and has sent
+    events of sources: then those of the events are returned. The list is empty if no source is known.
 
     Raises:
-        DapeerError: The adapter lacks `loadedSources` and has sent no event of a source, or the request failed.
+        DapeerError: The adapter lacks `loadedSources` and has sent no event of a source, or the request
+            failed.
     """
     known = session.mirror.loaded_sources
     if session.supports("loadedSources") or not known.sources:

@@ -361,9 +361,10 @@ def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
     """Return what a second run has recorded of the call that is most like `recorded`, with its lines.
 
     `session` is one of the second run. In each process the call with the hit number of `recorded` is taken,
-    and of these the one that is equal in most of function, arguments and result. `call` of the result is None
-    if no process has a call of that number that is over, and `in_time` says nothing: it is always true. The
-    result is `NOTHING` if no process has collected yet.
+    and the process is chosen whose call is equal in most of function, arguments and result. `call` of the
+    result is that call's row, or None if no process has a call of that number that is over; `lines` are the
+    rows of the lines that this process has recorded, perhaps none. `in_time` says nothing: it is always true.
+    The result is `NOTHING_RECORDED` if no process has collected yet.
     """
     collected = session.program.collected
     processes: dict[int, RecordedLife] = {}

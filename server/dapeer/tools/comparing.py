@@ -28,13 +28,16 @@ MAX_NAMED_POINTS = 5
 async def dap_compare(call: Call, a: int, b: int) -> Reply:
     """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before.
 
-    `a` and `b` are ids of sessions of two programs, also ended ones, whose rows are kept. Rows are compared thread by thread, at points
-    that both runs have; what was not compared is named. The data has `a`, `b`, counts of rows, and if the runs differ, `kind` and
-    `parting`.
+    `a` and `b` are ids of sessions of two programs, also ended ones, whose rows are kept. Rows that the
+    programs have written by now are read first. Rows are compared thread by thread, at points (places that
+    collect) that both runs have; what was not compared is named in the text. The data has `a`, `b`, counts
+    (`rows` of both, `alike`, `changed`, `only_a`, `only_b`), and if the runs differ, `kind` (`data` or
+    `flow`) and `parting`, the rows of both at the first difference.
 
     Raises:
-        NoSession: One of them is not there any more.
-        ArgumentError: The runs are one, one has no rows, or they have no point in common.
+        NoSession: One of them is not there any more, or never was.
+        ArgumentError: Both are sessions of one program, one has no rows or its rows were given up for later
+            runs, or they have no point in common.
     """
     runs = [_session_of_run(call, each) for each in (a, b)]
     if runs[0].program is runs[1].program:

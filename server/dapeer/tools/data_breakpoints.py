@@ -123,15 +123,16 @@ async def dap_set_instruction_breakpoint(
     """Stop at a machine instruction. It lasts as long as the session.
 
     `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a
-    function, that has an address. `condition` and `hit_condition` limit it. One at the same address is
-    replaced; `remove` removes it instead. The data is the breakpoint, whose `state` says whether the adapter
-    has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there was one.
+    function, that has an address; to find it, the text may be evaluated, which may run code of the program.
+    `condition` and `hit_condition` limit the breakpoint. One at the same address is replaced; `remove` removes it
+    instead. The data is the breakpoint, whose `state` says whether the adapter has verified it; one that it has not
+    verified stays. For `remove` the data is `removed`: whether there was one.
 
     Raises:
         Unsupported: The adapter has no instruction breakpoints.
         ArgumentError: There is no such address or frame, a condition is wrong, or the adapter has not answered
             for this breakpoint.
-        NotStopped: The session is not stopped.
+        NotStopped: The session is not stopped, also for `remove`.
         StaleReference: `frame_id` belongs to an earlier stop.
         DapeerError: There is no such session, or the adapter rejects the request or does not answer.
     """
@@ -198,8 +199,9 @@ def recording_lines(debugger: Debugger) -> list[str]:
 def begin_clearing(debugger: Debugger) -> Broadcast:
     """Begin to remove all breakpoints on data and instructions, and all recording watches.
 
-    All living sessions lose theirs. Nothing is awaited here: the returned broadcast is to be awaited, and tells which adapters have not
-    removed them.
+    All living sessions that have some lose theirs, in tasks that start at once; nothing is awaited here. The
+    returned broadcast's `wait_for_failures` is to be awaited: it tells which adapters have not removed them,
+    and why.
     """
 
     async def send(session: Session) -> None:

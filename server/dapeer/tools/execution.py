@@ -241,9 +241,14 @@ async def _step_where_shown(
 ) -> Reply:
     """Let the calls that the shown frame has made run to their ends, then step the thread in that frame.
 
-    `command` is the step's request. It is not sent if a call does not end within the timeout, which a note says, if something else stops
-    the program, or if the end of the calls has made the step already. `options` say what to evaluate and show at the stop, and how long to
-    wait. `thread` is the adapter's id of the thread.
+    `command` is the step's request. It is not sent if a call does not end within the timeout, if something else stops
+    the program, or if the end of the calls has made the step already; then the next stop is shown, and a note is added
+    if the step has not begun. `options` say what to evaluate and show at the stop, and how long to wait for both
+    together. `thread` is the adapter's id of the thread.
+
+    Raises:
+        NotStopped: The thread runs.
+        DapeerError: The thread's stack cannot be fetched, or the adapter rejects the step or does not answer.
     """
     left = RemainingTime(options.timeout_ms)
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
@@ -329,14 +334,16 @@ def stepping_arguments(
 ) -> tuple[Session, Body]:
     """Return the session to resume, and the arguments that every resuming DAP request has.
 
-    These are `threadId`, by default that of the current stop, and `granularity` if it is given. `session_id` and `thread_id` are the ones
-    that the caller has given, or None for the default. Nothing is sent. A session that is named becomes the client's default.
+    The arguments are `threadId`, by default that of the current stop, and `granularity` if it is given.
+    `session_id` and `thread_id` are the ones that the caller has given, or None for the default. Nothing is sent.
+    The session becomes the client's default.
 
     Raises:
-        NoSession: There is no such session.
+        NoSession: There is no such session, or it is not clear which one is meant.
         ArgumentError: There is no such thread.
-        NotStopped: No thread is named, and the session is not stopped.
-        Unsupported: The adapter does not support `granularity`.
+        NotStopped: No thread is named, and the session is not stopped; or a signal has killed its process at a
+            stop.
+        Unsupported: The adapter does not support `granularity`, or the session is on a core dump.
     """
     session = call.session(session_id)
     arguments: Body = {"threadId": thread_of(session, thread_id)}
@@ -388,13 +395,16 @@ async def dap_goto(
 ) -> Reply:
     """Move execution to a line without running what lies between.
 
-    The program stays stopped. `filename` is by default the file of the thread's top frame; `thread_id` by default the thread of the stop.
-    The new place is returned as a snapshot: `evaluate` lists expressions that are evaluated there, and `show` says how much of it is shown.
+    The program stays stopped. `line` is a 1-based line of `filename`, by default the file of the thread's top
+    frame; `thread_id` is by default the thread of the stop. The session becomes the client's default. If the
+    adapter offers several targets on the line, the first is taken. The new place is waited for, for 10 s at
+    most, and returned as a snapshot: `evaluate` of `options` lists expressions that are evaluated there, and
+    `show` says how much of it is shown; what is shown counts as shown.
 
     Raises:
-        ArgumentError: The adapter cannot move execution to that line.
-        NotStopped: The session is not stopped.
-        DapeerError: The adapter rejects the request, or does not support it.
+        ArgumentError: The adapter cannot move execution to that line, or there is no such file or thread.
+        NotStopped: The session is not stopped, or the thread runs.
+        DapeerError: There is no such session, or the adapter rejects the request, or does not support it.
     """
     session = call.session(options.session_id)
     thread = thread_of(session, thread_id)
@@ -515,8 +525,10 @@ async def dap_step_back(
 async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: WaitOptions) -> Reply:
     """Restart a function call with its current arguments, and return the snapshot there.
 
-    The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which the call
-    waits `timeout_ms`.
+    The frame is `frame_id`, by default the one shown. In `options`, `session_id` names the session (None: the
+    default one), and `evaluate` and `show` are for the stop in the restarted call, for which this call waits
+    `timeout_ms` milliseconds at most; at the timeout the reply is the state then. The code of the program
+    runs, and what the reply tells counts as shown.
 
     Raises:
         ArgumentError: There is no frame with this `frame_id`, or the stopped thread has no frames.
@@ -524,7 +536,8 @@ async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: Wa
         Unsupported: The adapter cannot restart frames.
         NotStopped: The session is not stopped.
         NoSession: There is no such session, or without an id it is not clear which one is meant.
-        DapeerError: The adapter rejects the request.
+        DapeerError: The adapter rejects the request, or the program left the new stop before the first of
+            `evaluate` was evaluated.
     """
     session = call.session(options.session_id)
     session.require("restartFrame")

@@ -179,10 +179,12 @@ async def dap_set_variable(
 ) -> Reply:
     """Give a variable a value.
 
-    `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one
-    shown); `value` is an expression of the program's language. The data has `path`, `value` as it is then
-    (`value` as given where neither the adapter nor reading the path again tells), and `was` if the old value is
-    known. Both values are shortened. A note says if the program has left the stop by the assignment.
+    `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the
+    one shown); `value` is an expression of the program's language, whose code runs in the program, and may
+    run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
+    reading the path again tells), and `was` if the old value is known. Both values are shortened. A note says
+    if the program has left the stop by the assignment. `session_id` is by default the client's session; the
+    session becomes the client's default.
 
     Raises:
         ArgumentError: There is no such variable or frame, the path cannot be read, or `value` is empty.
@@ -190,6 +192,7 @@ async def dap_set_variable(
         RequestFailed: The adapter rejects the value, or the variable still has the old one.
         Unsupported: The adapter cannot assign.
         NotStopped: The session is not stopped.
+        DapeerError: There is no such session, or the adapter rejects a request, does not answer, or ends.
     """
     session = call.session(session_id)
     assignable = session.supports("setExpression")
@@ -206,11 +209,12 @@ async def dap_set_variable(
 async def _assign(call: Call, session: Session, path: str, value: str, frame: int | None) -> Reply:
     """Assign a value to a variable in the program, and return the new and the old value as a reply.
 
-    Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable of an outer scope. Else a
-    variable that the adapter shows is set by `setVariable`, another path (or a private member whose name the adapter changes) by
-    `setExpression`; the path is read again to check that where it is possible. `value` is an expression; where an adapter with a statement
-    sets a variable of an outer scope, it is evaluated once more if that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's
-    data has `path`, `value`, and `was` if the old value was known.
+    Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable of an
+    outer scope. Else a variable that the adapter shows is set by `setVariable`, another path (or a private member whose
+    name the adapter changes) by `setExpression`; the path is read again to check that where it is possible. `value` is
+    an expression; where an adapter with a statement sets a variable of an outer scope, it is evaluated once more if
+    that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's data has
+    `path`, `value`, and `was` if the old value was known.
 
     Raises:
         ArgumentError: The adapter shows no such variable, and cannot assign to expressions; or `value` is empty.

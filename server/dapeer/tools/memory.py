@@ -48,12 +48,16 @@ async def dap_read_memory(
 ) -> Reply:
     """Return `count` bytes of the program's memory as a hex dump.
 
-    `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. The data has `address`, `hex`,
-    and `unreadable`, how many of the bytes behind could not be read, if any.
+    `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. An
+    address that is no number may be evaluated, which may run code of the program. The data has `address` (in hex,
+    such as `0x1000`), `hex` (two digits a byte), and if not all could be read, `unreadable`: how many of the
+    `count` bytes are missing at the end. The session becomes the client's default.
 
     Raises:
-        ArgumentError: There is no such address, or no byte of it can be read.
-        ConsentNeeded: Only an evaluation finds the address.
+        NoSession: There is no such session, or it is not clear which one is meant.
+        ArgumentError: There is no such address or frame, or no byte there can be read.
+        StaleReference: `frame_id` belongs to an earlier stop.
+        ConsentNeeded: Only an evaluation finds the address, and nobody has consented to it.
         Unsupported: The adapter cannot read memory.
         NotStopped: The session is not stopped.
         DapeerError: The adapter rejects the request, or does not answer.
@@ -141,14 +145,19 @@ async def dap_write_memory(
 ) -> Reply:
     """Write bytes into the program's memory.
 
-    `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the frame
-    `frame_id`, which may be evaluated; `offset` bytes are added to it. The data has `address` and `written`, the number of
-    bytes that the adapter has written.
+    `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the
+    frame `frame_id` (None: the frame shown first); what is no number may be evaluated, which may run an
+    overloaded operator of the program. `offset` bytes are added to the address. `session_id` names the
+    session (None: the default one). The data has `address`, where the expression leads, without `offset`, and
+    `written`, the number of bytes written: the adapter's, or all of them if the adapter does not say.
 
     Raises:
-        ArgumentError: `data` is not hex or is empty, or there is no such address.
-        Unsupported: The adapter cannot write memory.
+        ArgumentError: `data` is not hex or is empty, there is no such `frame_id`, or `address` names nothing
+            that has an address.
+        StaleReference: `frame_id` belongs to an earlier stop.
+        Unsupported: The adapter cannot write memory, or the session is on a core dump.
         NotStopped: The session is not stopped.
+        NoSession: There is no such session, or without an id it is not clear which one is meant.
         DapeerError: The adapter rejects the request, or does not answer.
     """
     session = call.session(session_id)

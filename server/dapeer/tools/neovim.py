@@ -62,9 +62,10 @@ async def nvim_connect(
 ) -> Reply:
     """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project.
 
-    `target` is an address or a process id as text; `auto` attaches to all Neovims of the project that respond. One
-    that is attached already stays so, and is in the answer, too. The data has `attached`, a list with a row for each:
-    `neovim_id`, `target`, `pid` and `cwd`.
+    `target` is an address (a socket's path or `host:port`) or a process id as text; `auto` attaches to all Neovims
+    of the project that respond. One that is attached already stays so, and is in the answer, too. If one of several
+    cannot be attached to, the call fails; those before it stay attached. The data has `attached`, a list with a
+    dict for each: `neovim_id`, `target`, `pid` and `cwd`.
 
     Raises:
         NoNeovim: None fits, none of the project responds, or it belongs to another user.

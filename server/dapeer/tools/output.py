@@ -93,7 +93,9 @@ async def dap_program_output(
 async def _still_arriving(session: Session, seconds: float) -> bool:
     """Wait until the output before a program's stops has arrived; return whether more is to come.
 
-    The wait takes at most `seconds`.
+    The stops are those of all processes of the program of `session` at the time of the call; if there is none, the
+    result is False at once. The wait takes at most `seconds`. The result is True if the output before one of them
+    still arrives then.
     """
     program = session.program
     mirrors = [each.mirror for each in program.stopped_sessions]
@@ -117,16 +119,17 @@ def _output_reply(
 ) -> Reply:
     """Return a part of a program's output as a reply, with a cursor for the part after it.
 
-    The data has `text`, `cursor`, `lines_total` (of the whole log) and `ended`. `exit_code` and `cause` of an ended program, `dropped`
-    (characters that the log has dropped) and `left_out` (characters that are not shown) are there only if there are any. A result has at
-    most about `MAX_OUTPUT_CHARS` characters.
+    The data has `text`, `cursor`, `lines_total` (of the whole log) and `ended`. `exit_code` and `cause` of an
+    ended program, `dropped` (characters after `since` that the log has dropped) and `left_out` (characters
+    that are not shown) are there only if there are any. A result has at most about `MAX_OUTPUT_CHARS`
+    characters.
 
     Args:
         session: The first session of the program.
-        log: The output, or what triggers were answered.
+        log: The output, or what the requests that triggers sent were answered.
         category: Which output: `all`, or DAP's category.
-        lines: How many lines at most.
-        since: The cursor after which to begin; None: the last lines.
+        lines: How many lines at most: the first ones after `since`, or the last ones if that is None.
+        since: The cursor after which to begin; None: the last lines, and the cursor is the end of the log.
         metadata: Whether each line begins with its time and category.
         raw: Whether the text stays as the program printed it, with colours and control characters.
     """

@@ -276,11 +276,13 @@ def _choose_driver(
 def _sort_scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     """Sort a caller's scope into `files`, as absolute paths, and `functions`, as names.
 
-    An entry is a file if there is such a file, or it ends as sources do. `given` are the entries of the caller's argument `scope`. An
-    entry that is neither a file nor a name counts as a file.
+    `given` are the entries of the caller's argument `scope`; paths in it are relative to the project. An
+    entry is a file if there is such a file, or if it ends as sources of any adapter's language do. Otherwise
+    it is a function if it has the form of a function's name; an entry that is neither counts as a file.
 
     Raises:
-        ArgumentError: There is no such file.
+        ArgumentError: There is no such file, or it is no regular file; the text names the argument
+            `filename`.
     """
     scope: dict[str, list[str]] = {"files": [], "functions": []}
     known = {end for each in debugger.definitions.values() for end in each.extensions}

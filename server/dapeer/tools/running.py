@@ -125,8 +125,11 @@ async def _wait_for_verdict(
 ) -> RunVerdict:
     """Wait for the outcome of a run until the time `end` of anyio's clock.
 
-    Record it in `tally` and return it. With `until` as `failure`, stops that are no failure are counted there and resumed; with `stop`,
-    the first of them is the outcome STOPPED. RUNNING: the run has not ended in time. `session` is any session of the run's program.
+    The outcome is recorded in `tally`, with its reason if it has one, and returned. A failure is a stop that was
+    not planned, other than a pause: the outcome is FAILED, and the program stays stopped. With `until` as
+    `failure`, other stops are counted in `tally`, and the program is resumed; with `stop`, the first of them is the
+    outcome STOPPED. The outcome is RUNNING if the run has not ended in time. What a stop needs to be shown is
+    requested at each. `session` is any session of the run's program.
 
     Raises:
         DapeerError: A stopped program cannot be resumed.
@@ -172,7 +175,9 @@ def _outcome(session: Session) -> tuple[RunVerdict, str]:
 def _why_unjudged(session: Session) -> str:
     """Return which condition of a breakpoint failed at each hit, and how; empty: none did.
 
-    Only the first such condition is named. Runs with such a breakpoint would go on for nothing.
+    The text has the expression, the breakpoint's place as `FILE:LINE`, how many times it failed, and its error.
+    Only the first such condition of the program is named. A run to such a breakpoint would never stop there, so
+    waiting for it is in vain.
     """
     mirrors = [each.mirror for each in session.program.sessions]
     for each in session.program.failures:
@@ -240,17 +245,22 @@ class StartedProgram:
     ) -> Reply:
         """Start the program, once or several times, and return the first stop or the end of the last run.
 
-        Tasks and breakpoints are started with it, and triggers if `times` is 1. Several runs end with one that comes to the stop that
-        `until` names.
+        The wait takes at most `options.timeout_ms`; then the reply says that the program still runs. Tasks that run
+        before the program, and its start, come on top of that if `times` is 1. Breakpoints are set, and become those of
+        the shared set, too. If `times` is 1, triggers (what is sent to the running program) begin, and the descendants
+        of the process `tree`, if one is given, are attached to. Of several runs, those that pass are terminated; the
+        reply begins with the results of all. The session becomes the client's default.
 
         Args:
-            times: The number of runs.
-            until: Which result of a run ends the repetition.
+            times: The number of runs, at most; the first run that does not pass is the last.
+            until: `failure`: other stops are resumed, and a run passes if it ends without a failure. `stop`: any stop
+                ends the repetition. It has no meaning if `times` is 1.
             options: What to evaluate and show at the stop, and how long to wait.
-            stops: Whether the caller's arguments make the program stop; if nothing does, an attach waits only shortly.
+            stops: Whether the caller's arguments make the program stop; if nothing does, an attach waits at most
+                `MILLISECONDS_WITHOUT_STOP`.
 
         Raises:
-            DapeerError: It cannot be started.
+            DapeerError: A task fails, or the program cannot be started.
         """
         can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = options.timeout_ms

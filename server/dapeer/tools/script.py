@@ -104,11 +104,14 @@ async def _run_script(
     processes: Processes,
     printed: ScriptOutput,
 ) -> int | None:
-    """Start a Python process for the script, serve its calls until it ends, return its exit code.
+    """Run a Python process for the script, serve its calls until its output ends, return its exit code.
 
-    The process reads `code` at standard input; `serve` serves `script`, its client, at the other end of a socket. The process's id is added
-    to `processes`, and what it writes to `printed`, standard output and standard error together. The working directory is the project's
-    folder. A cancelled call kills the process. The exit code is known by then, so None is never returned.
+    The process reads `code` at standard input, works in the project's folder, and has its id added to `processes`.
+    `serve` is called with dapeer's end of a socket and with `script`, the client whose calls come there; it must
+    close that socket, and is cancelled once the process has ended. What the process writes to standard output and
+    standard error is added to `printed`, both together; a child that keeps them open delays the return. A cancelled
+    call kills the process. The exit code is negative after a signal, and never None, since the process has ended by
+    then.
 
     Raises:
         SystemUnsupported: The system lacks memory, processes, file descriptors or room on a disk.

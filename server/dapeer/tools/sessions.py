@@ -254,18 +254,20 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
 async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOptions) -> Reply:
     """End the program and start it again as it was, as a new session.
 
-    A program that has ended is started again, too. Breakpoints in files that were edited move with their lines;
-    notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says. In `options`,
-    `session_id` names the program (None: the default one), `evaluate` what is evaluated at the next stop, `show`
-    how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for how many milliseconds to
-    wait. The reply is the state of the new session, which becomes the default, at its first stop or end, or at the
-    timeout; without waiting, its state right after the start.
+    A program that has ended is started again, too. Breakpoints in files that were edited move with their
+    lines; notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says.
+    In `options`, `session_id` names the program (None: the default one), `evaluate` what is evaluated at the
+    next stop, `show` how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for
+    how many milliseconds to wait. The reply is the state of the new session, which becomes the default, at
+    its first stop or end, or at the timeout; without waiting, its state right after the start.
 
     Raises:
         ArgumentError: `then` or `ready` is invalid; the program was not ended.
         NoSession: There is no such session, or it is not clear which program is meant.
-        Unsupported: `then` types something, and the program, which has been started, does not run in a terminal.
-        DapeerError: The program does not end, or cannot be started again, or does not start.
+        Unsupported: Nothing is known that could start the program again, and it was not ended; or `then`
+            types something, and the program, which has been started, does not run in a terminal.
+        DapeerError: The program does not end, or cannot be started again, or does not start; or the new
+            program left its stop before the first of `evaluate` was evaluated.
     """
     triggers.check()
     before = call.focus.program_to_end(options.session_id, also_ended=True)
@@ -308,18 +310,21 @@ async def dap_terminate(
 ) -> Reply:
     """End the program; output and history stay.
 
-    With `thread_ids` only these threads are asked to end, and their end is not awaited. `detached` ends
-    processes, too, that left the program's POSIX session. With `group` all of its programs are ended. A program
-    that has ended already is no error, except with `thread_ids`. The data has the session's summary, and
-    `breakpoints` that did not work as requested.
+    With `thread_ids`, the adapter's, only these threads are asked to end, their end is not awaited, and `detached`
+    does not count; the data has these ids. `detached` ends processes, too, that left the program's POSIX session;
+    without it the reply notes those that run on. With `group` all of its programs are ended. A program that has
+    ended already is no error, except with `thread_ids`, or where without an id another program could be meant.
+    After `SECONDS_TO_END` the end is forced; an attached program is then detached from. The data has the session's
+    summary, and `breakpoints` that did not work as requested, which count as reported from then on.
 
     Raises:
         NoSession: There is no such session, or it is not clear which program is meant.
         ArgumentError: There is no such thread, or `detached` is given for a program that dapeer did not start.
-        NotStopped: `thread_ids` are given, and the program has ended.
+        NotStopped: `thread_ids` are given, and the program has ended, or dapeer has detached from it.
         Unsupported: The adapter cannot end single threads.
         ToolTimeout: The program has not ended, and another client controls its adapter.
-        DapeerError: The adapter rejects the request to end, or does not answer it.
+        NeovimError: The session is reached only through a Neovim, which has not taken the request.
+        DapeerError: `thread_ids` are given, and the adapter rejects the request, or does not answer it.
     """
     session_id = target.session_id
     if thread_ids is not None:
@@ -377,7 +382,19 @@ async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
-    """End the session; an attached program runs on, a launched one ends."""
+    """End the session; an attached program runs on, a launched one ends.
+
+    `terminate_debuggee` says whether the program is to end; None: as above. The session's child sessions are
+    disconnected first. With `session_id` None the program that the client used last is meant; it is its first
+    session that ends. The reply says whether the program was ended or what became of it, and notes processes that
+    it has left running; the data is the session's summary. A request that is not answered in time forces dapeer's
+    own adapter to end.
+
+    Raises:
+        NoSession: There is no such session, it has ended already, or it is not clear which program is meant.
+        Unsupported: The adapter cannot detach from a program that it launched; nothing has happened.
+        DapeerError: The adapter rejects the request, or does not answer it in time.
+    """
     session = call.focus.program_to_end(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = (

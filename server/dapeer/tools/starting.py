@@ -659,14 +659,17 @@ async def _start_compound(
 async def _start_several(
     call: Call, arguments: StartArguments, triggers: TriggerArguments, options: StopOptions
 ) -> Reply:
-    """Start the program `processes` times side by side, as a group; return the first stop.
+    """Start the program `processes` times side by side, as a group; return the state of the first stop.
 
-    The group has the program's name. In arguments and environment `{i}` is the number of the process, from 0. `options` say what to
-    evaluate and show, and how long to wait.
+    The group has the name of the program's file, else of the module or the configuration, or `code`; its members have
+    the labels 0, 1 and so on. In arguments and environment `{i}` is the number of the process, from 0. With `fresh`,
+    the first process alone has earlier programs ended. `triggers` (requests or input for the program) are sent in the
+    background, to the first member. `options` say what to evaluate and show, and how long to wait: if nothing stops in
+    that time, the reply shows a member that runs. The session shown becomes the client's default.
 
     Raises:
-        ArgumentError: It is to be repeated as well, or is not launched by dapeer.
-        DapeerError: One cannot be started; those that were are ended.
+        ArgumentError: The program is to be repeated as well, or is not launched by dapeer; nothing is started.
+        DapeerError: A member cannot be started as described, or does not start; those that have started are ended.
     """
     if arguments.is_repeated:
         raise ArgumentError(

@@ -110,8 +110,10 @@ def _is_same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | N
 def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
     """Return whether the function of two stops has certainly returned between them.
 
-    It has if its callers are elsewhere now, or if the program stopped in one of them. `between` are the stops from `earlier` until
-    before `stop`.
+    Both stops are in the same function. It has returned if its `MAX_COMPARED_CALLERS` innermost callers, or their
+    lines, are others now, or if the same thread stopped meanwhile in one of the callers, or in another function at
+    the same depth. `between` are the stops from `earlier` until before `stop`. False does not mean that it has not
+    returned.
     """
     if _callers(earlier) != _callers(stop):
         return True

@@ -99,8 +99,11 @@ def log_point_lines(
 ) -> list[str]:
     """Return the last messages of log points between two cursors, at most `OUTPUT_LINES`, each a line.
 
-    `since` and `until` are cursors of the program's output; None stands for its end. `session_id` is named in the note. If there are
-    more, a note on how to read them is appended to `notes`. Paths are shown relative to `project`.
+    A line is `PATH:LINE #NUMBER TEXT`, where the number counts the messages of that log point; of neighbours
+    from one place only the first has `PATH:LINE`, with the path relative to `project`. The list is in the
+    order of output, and empty if there are no messages. `since` and `until` are cursors of the program's
+    output; `until` None stands for its end. If there are more, a note on how to read them is appended to
+    `notes`; it names `session_id` if that is above 1.
     """
     end = mirror.output.end if until is None else until
     if end <= since:

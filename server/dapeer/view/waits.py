@@ -153,8 +153,9 @@ def _folded(
 ) -> Sequence[Sequence[Mapping[str, Value]]]:
     """Join those groups of waits that are of one kind and have no holder; return all groups, in order.
 
-    Each of `groups` has waits for the same object. The kind is the key `together` of a group's first wait; groups with and without a limit
-    of time are not joined, and those without a kind, or with a holder, stay as they are.
+    Each of `groups` has waits for the same object, at least one. The kind is the key `together` of a group's first
+    wait, the holder its key `by`; groups with and without a limit of time (`timed`) are not joined. Joined groups are
+    one, at the place of the first of them. Groups without a kind, or with a holder, stay as they are.
     """
     folded: dict[object, list[Mapping[str, Value]]] = {}
     for number, group in enumerate(groups):

@@ -61,9 +61,13 @@ class Detection:
 def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
     """Look for an installed adapter on PATH, in dapeer's own folders, and next to dapeer's interpreter.
 
-    It may start a program to ask for its version, so it blocks: call it in a thread. `python` is the value of `${python}`. If all is there,
-    `ready` of the result is True and `found` has the values of placeholders, such as the adapter's path; else `missing` says what is
-    missing, as the end of a sentence, and `install` is the command that gets it (empty: there is none).
+    If there is a version to ask for, a program is run for each way in which the adapter is found until one
+    fits; each run blocks for `SECONDS_FOR_VERSION` at most, so call this in a thread. `python` is the value
+    of `${python}`. If all is there, `ready` of the result is True, `version` is what the program printed
+    (empty: not asked), and `found` has the values of placeholders, such as the adapter's path. Else `missing`
+    says what is missing, too old or does not answer, as the end of a sentence. `install` is the command that
+    gets the adapter or what is missing; it is empty if there is none, or if the adapter was found but did not
+    answer in time.
     """
     needs = definition.detect
     groups = [[need] for need in needs.all] + ([list(needs.any)] if needs.any else [])

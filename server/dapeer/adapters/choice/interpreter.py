@@ -83,11 +83,14 @@ def unused_environment(
 def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
     """Raise if the adapter cannot debug an interpreter; without the check, it would not answer.
 
-    The interpreter is run in `cwd` if its version is not known from files: that blocks. One whose version stays unknown passes, if it did
-    not fail. `python` is the interpreter's path, `interpreter` the definition's table.
+    `python` is the interpreter's path, `interpreter` the definition's table. If the version is not known from
+    files, the interpreter is run in `cwd`: that blocks for `_SECONDS_TO_ANSWER` at most. An interpreter whose
+    version stays unknown passes if it did not fail; so does one that does not exist, or does not answer in
+    time.
 
     Raises:
-        ArgumentError: It is too old, ends with an error, or would wait for ever for its `pyvenv.cfg`.
+        ArgumentError: The interpreter is too old, ends with an error, or would wait for ever for its
+            `pyvenv.cfg`.
     """
     for folder in Path(python).parents[:2]:
         settings = folder / "pyvenv.cfg"

@@ -387,10 +387,12 @@ class Definition:
 
         For a launch they are the definition's own with those of `variants`: a later variant wins over an earlier
         one, and lists of the quirk `added` are joined. For an attach they are those of the `[attach.*]` that
-        `inputs` mean, and `variants` do not count; without `pid`, `port` and `core` they are empty.
+        `inputs` mean, and `variants` do not count; they are empty if `inputs` have none of `pid`, `port`, `core`
+        and `executable`.
 
         Raises:
-            ArgumentError: The inputs of an attach mean several ways to attach, or one that this adapter lacks.
+            ArgumentError: The inputs of an attach mean several ways to attach, or one that this adapter lacks, or
+                have a `host` alone.
         """
         if request == "launch":
             template = dict(self.launch)
@@ -427,8 +429,12 @@ class Definition:
     ) -> list[str]:
         """Return the names of inputs that have a value and that the adapter cannot use in this request.
 
-        `request` is `launch` or `attach`; `config` are the user's own keys. Inputs that a caller always fills in, as `cwd`, are never
-        among them; `just_my_code` is also if it is False.
+        `request` is `launch` or `attach`; `config` are the user's own keys, by which a launch may choose other
+        variants. The names are in the order of `INPUTS`. Inputs that a caller always fills in, as `cwd`, are
+        never among them; `just_my_code` is also if it is False.
+
+        Raises:
+            ArgumentError: The inputs of an attach mean several ways to attach, or one that this adapter lacks.
         """
         variants = self._variants(inputs, config) if request == "launch" else ()
         template = self._template(request, inputs, variants)
@@ -573,10 +579,10 @@ def _merged(own: Json, shared: Json) -> dict[str, Any]:
 def _definition(table: DefinitionTable, path: Path) -> Definition:
     """Return the definition of a whole file, whose placeholders are not checked yet.
 
-    `table` is the top of the file, of which all keys are read; `path` is the file.
+    `table` is the top of the file at `path`. All its keys are read, and count as read from now on.
 
     Raises:
-        DefinitionError: A key is unknown or missing, or its type is wrong.
+        DefinitionError: A key is unknown or missing, or its value has the wrong type or is not allowed there.
     """
     attach = table.table("attach")
     definition = table.read(

@@ -144,6 +144,8 @@ def joined_lists(
 ) -> dict[str, object]:
     """Return, for these keys, the lists of two tables joined, the lower's items first, if both have one.
 
+    A key for which one of the tables has no list is left out. The tables stay as they are.
+
     >>> joined_lists(["args"], {"args": ["-a"], "env": []}, {"args": ["-b"]})
     {'args': ['-a', '-b']}
     """

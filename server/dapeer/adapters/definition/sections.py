@@ -137,10 +137,13 @@ class Install:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Install:
-        """Return one table `[[install]]`; a `command` that only installs packages by pip becomes `packages`.
+        """Read one table `[[install]]` of an adapter's definition, and return it as an `Install`.
+
+        The keys are the attributes of `Install`. `when` has names of `PLATFORMS`; a `command` that only installs
+        packages by pip becomes `packages`. If there are `packages`, the `command` is empty.
 
         Raises:
-            DefinitionError: Something in it is wrong.
+            DefinitionError: A key is missing or unknown, or its value is of another type or not allowed.
         """
         when = table.some_of("when", tuple(PLATFORMS))
         manager, packages = table.text("manager"), table.texts("packages")
@@ -421,8 +424,10 @@ def first_hint(
 ) -> str | None:
     """Return the first hint on a text, its placeholders filled in; None: there is none.
 
-    `at` is one of `PLACES`, `values` are those of placeholders and inputs. A hint is passed over if a placeholder in it has no value, or
-    an input in its `unless` has one. `text` is, for example, an exception's or the output.
+    `at` is one of `PLACES`: where the text comes from. `text` is, for example, an exception's or the output; a hint
+    fits if its pattern is found anywhere in it, where `^` and `$` match at each line. `values` are those of
+    placeholders and inputs, by name; named groups of the pattern fill placeholders, too, and come before them. A hint
+    is passed over if a placeholder in it has no value, or an input in its `unless` has one.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
     >>> first_hint(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")
@@ -565,7 +570,9 @@ class NotFollowed:
     def started_command(self, args: Sequence[str]) -> Sequence[str]:
         """Return the command line of what the command starts: the words behind its options.
 
-        `args` are the words behind the command and its verb.
+        `args` are the words behind the command and its verb. An option in `valued` takes the next word as its value. An
+        option that the regular expression `module` fits makes the rest a module's command line, with `python -m` before
+        it. `--` ends the options, and is left out. The result is empty if nothing follows the options.
 
         >>> NotFollowed("uv run", valued=("--with",), module="-m").started_command(["--with", "rich", "-m", "shop", "-v"])
         ['python', '-m', 'shop', '-v']

@@ -218,10 +218,10 @@ class DefinitionTable:
         return isinstance(self._values.get(key), str)
 
     def pattern(self, key: str, default: str = "") -> str:
-        """Return the text of a regular expression; `default` where the key is absent.
+        """Return the text of a regular expression at `key` of the table; `default` where the key is absent.
 
         Raises:
-            DefinitionError: It is none.
+            DefinitionError: The value is not a text, or the text is not a valid regular expression.
         """
         pattern = self.get(key, str, default)
         try:

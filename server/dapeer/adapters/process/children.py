@@ -206,7 +206,11 @@ def _set_no_delay(pid: int, inode: int, number: int) -> bool:
 def why_not_allowed() -> str:
     """Return why the system does not let dapeer change connections of processes that it started.
 
-    Empty: it does. To find out, it starts a short-lived Python process and duplicates a descriptor of it.
+    Empty: it does. To find out, this starts a short-lived Python process, duplicates a descriptor of it, and
+    waits for its end. The reason is the system's text of the error.
+
+    Raises:
+        OSError: The process cannot be started.
     """
     command = [sys.executable, "-I", "-S", "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
@@ -221,8 +225,10 @@ def why_not_allowed() -> str:
 def duplicated(pid: int, number: int) -> Generator[int]:
     """Yield a duplicate, in dapeer, of the descriptor `number` of a process; close it after the body.
 
+    `pid` is the id of the process. The duplicate shares the open file, so also its position, with the process.
+
     Raises:
-        OSError: The system has no such call, or does not allow it, or the process has no such descriptor.
+        OSError: The system has no such call, or does not allow it, or there is no such process or descriptor.
     """
     if not hasattr(os, "pidfd_open"):
         raise OSError(0, "this system has no pidfd_getfd")

@@ -54,9 +54,12 @@ def as_log_point(
 ) -> dict[str, Any]:
     """Return a breakpoint that collects as one that logs: its expressions become a `logMessage`.
 
-    `mark` separates their values, and `value` is the form of an expression in a log message. Unless the adapter heeds `conditions` there,
-    or where it collects for several clients (`others`), a condition's value comes first in the message instead. `requested` is the
-    breakpoint in DAP's terms, with keys of dapeer's own that are left out of the result; it stays unchanged.
+    `requested` is the breakpoint in DAP's terms, with the expressions as `collect` and other keys of dapeer's
+    own; these are left out of the result. `requested` itself stays unchanged. `value` is the form of an
+    expression in a log message, with `${expression}` in its place. `mark` and a sign separate the values, and
+    the rows of several clients that collect there (`others`). If `conditions` is False (the adapter does not
+    heed them at log points), or if there are `others`, the result has no `condition`: its value comes first
+    in each client's part of the message instead.
     """
     whole = conditions and not requested.get("others")
     message = row_separator(mark).join(

@@ -141,8 +141,12 @@ class Reaper:
     def _start(self, number: int) -> None:
         """Start one of the reaper's child processes, send it the whole list, and start it anew when it ends.
 
-        `number` says which one of the two it is, from 0. Once dapeer has gone, the child process kills the
-        processes and removes the folders on the list. Call it in dapeer's event loop, which watches the child.
+        `number` says which one of the two child processes is meant, from 0; it becomes `_children[number]`. Once
+        dapeer has gone, the child process kills the processes and removes the folders on the list. Call this
+        method in dapeer's event loop, which watches the child's stdout for its end.
+
+        Raises:
+            OSError: The child process cannot be started.
         """
         # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(

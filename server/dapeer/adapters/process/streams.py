@@ -177,8 +177,10 @@ class PromptStream(ByteStream):
     async def aclose(self) -> None:
         """Close both directions; who reads or writes gets a ClosedResourceError first.
 
-        anyio wakes them by itself when it closes a Unix socket. If the socket becomes ready at that moment, asyncio
-        wakes them once more, and prints an InvalidStateError. So such a socket is shut down first.
+        anyio wakes readers and writers by itself when it closes a Unix socket. If the socket becomes ready at
+        that moment, asyncio wakes them once more, and prints an InvalidStateError. So a Unix socket that is in
+        use is shut down first, and closed once nobody reads or writes any more; a cancellation does not end that
+        wait.
         """
         self._is_closing = True
         if self._active_calls and isinstance(self._stream, UNIXSocketStream):

@@ -141,7 +141,9 @@ def without_patches_off(text: str, patch_mark: str) -> tuple[str, list[Body]]:
 def patches_off(text: str, patch_mark: str) -> Iterator[Body]:
     """Yield the reports of patches of ours that are off in the lines of a text; others are ignored.
 
-    `patch_mark` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
+    `patch_mark` is the secret that such a line has after `MARK`, at its beginning; a JSON object follows. This
+    object is yielded as it is; dapeer's own have the texts `name` (the patch's), `lost` (what is missing without
+    it) and `why` (why it is off).
     """
     mark = f"{MARK}{patch_mark} "
     for line in text.splitlines():

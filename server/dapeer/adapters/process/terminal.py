@@ -180,7 +180,11 @@ class Terminal:
     async def _write(self, data: bytes) -> int:
         """Write to the program as much of `data` as fits, and return how many bytes that was.
 
-        0: there was no room; then this has waited until there is some.
+        If there is no room, nothing is written: the call waits until there is some, without a limit of its own,
+        and returns 0. The caller has to write the rest.
+
+        Raises:
+            OSError: The terminal cannot be written to.
         """
         loop = asyncio.get_running_loop()
         try:

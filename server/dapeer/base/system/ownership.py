@@ -235,12 +235,16 @@ def listens(pids: Iterable[int], host: str, port: int) -> bool:
 def _listening_sockets(host: str, port: int) -> list[tcp_table.Holder] | None:
     """Return the owners of the sockets that listen at a port of this machine.
 
-    An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or that the system does not
-    tell. `host` is a numeric address or a name, which may have several addresses; to resolve it may block.
+    An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or
+    that the system does not tell. `host` is a numeric address or a name, which may have several addresses; to
+    resolve it may block.
+
+    Raises:
+        UnicodeError: The name `host` is malformed: a part between dots is empty or has more than 63 characters.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):  # there is no such name, or it can be none
         return None
     hosts = [str(address[0]).partition("%")[0] for *_, address in found]
     here = [each for each in hosts if _is_local_address(each)]

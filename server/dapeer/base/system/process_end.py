@@ -85,8 +85,9 @@ async def _wait_with_thread(
 async def _wait_until_readable(ready: anyio.Event, *files: int) -> None:
     """Wait until one of the descriptors `files` can be read, or until somebody sets `ready`.
 
-    A descriptor that can be read sets `ready`, so the event is set in any case at the end. Each descriptor may have only one such reader in
-    the event loop at a time.
+    The wait has no limit. A descriptor that can be read sets `ready`, so the event is set when this returns;
+    not if it is cancelled. Nothing is read. Each descriptor may have only one such reader in the event loop
+    at a time; those of `files` are removed at the end.
     """
     loop = asyncio.get_running_loop()
     for file in files:

@@ -36,7 +36,8 @@ def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
 def is_running(pid: int) -> bool:
     """Return whether there is a process with this id, of any user; a zombie does not count.
 
-    Where the system has no `/proc`, a zombie counts.
+    `pid` must be above 0. The result is False for a number too large for an id. Where the system has no `/proc`, a
+    zombie counts.
     """
     try:
         os.kill(pid, 0)
@@ -135,7 +136,8 @@ def open_files(pid: int) -> list[str]:
 def sockets(pid: int) -> dict[int, int]:
     """Return a dictionary from the inode of each open socket of a process to its file descriptor there.
 
-    Of several descriptors of one socket it has one. It is empty if the system does not let dapeer see them.
+    The sockets are read from Linux's `/proc`. Of several descriptors of one socket the dictionary has one. It
+    is empty if the process `pid` has gone, or if the system does not let dapeer see its descriptors.
     """
     folder = _TABLE / str(pid) / "fd"
     targets = {number: _target(folder / str(number)) for number in _numbers(folder)}

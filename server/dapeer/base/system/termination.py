@@ -45,7 +45,14 @@ def end_at_signals() -> None:
 
 @contextmanager
 def removing(path: Path) -> Generator[None]:
-    """Remove a file after the body, or when a signal of `end_at_signals` ends this process meanwhile."""
+    """Remove a file after the body, or when a signal of `end_at_signals` ends this process meanwhile.
+
+    The file need not be there, neither before the body nor after it. At any other sudden end of the process it
+    stays.
+
+    Raises:
+        OSError: The file cannot be removed.
+    """
     _removed.add(str(path))
     try:
         yield

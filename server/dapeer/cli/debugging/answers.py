@@ -96,7 +96,10 @@ def _write(text: str) -> None:
 
 
 def columns() -> int:
-    """Return the width of the terminal in columns: `$COLUMNS`, else what the system says, else 80."""
+    """Return the width of the terminal in columns: `$COLUMNS`, else what the system says, else 80.
+
+    `$COLUMNS` counts only if it is a whole number above 0; the system is asked for the terminal at stdout.
+    """
     if (given := os.environ.get("COLUMNS", "")).isdecimal() and int(given):
         return int(given)
     try:

@@ -114,7 +114,11 @@ def _with_options(shown: str, line: str, tool: str) -> str:
 
 
 def _options(line: str, tools: Sequence[str]) -> str:
-    """Return a line in which arguments of the `tools`, such as `fresh=true`, are options."""
+    """Return a line in which arguments of the `tools`, such as `fresh=true`, are options.
+
+    `tools` are names of tools. An argument becomes the option (`--fresh`) that it is in the command of the first of
+    them that has it. Other arguments, and those that the command takes by their place, stay as they are.
+    """
 
     def option(found: re.Match[str]) -> str:
         """Return the option of an argument that one of the tools has."""

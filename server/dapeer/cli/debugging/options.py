@@ -412,8 +412,10 @@ def read_command(
 ) -> tuple[dict[str, Any], answers.AnswerFormat, bool]:
     """Return a tool's arguments, how the answer is written, and whether `--all` was given.
 
-    `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its arguments.
-    `tool` is the tool that the command calls.
+    `words` are the words behind the command `name` on the command line; `tool` is the tool that the command
+    calls. With `dap_run`, the words behind `--` are the arguments of the program. The first of them is the
+    program itself if the words before name no program, module, code or configuration. The arguments are
+    returned by name; `--all` counts as not given where the command has no such option.
 
     Raises:
         SystemExit: The words are wrong (2), or ask for help, which has been written (0).

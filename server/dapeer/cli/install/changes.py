@@ -50,7 +50,7 @@ class FileChange:
         return self.old_text != self.new_text
 
     def shown(self) -> str:
-        """Return the change as a unified diff.
+        """Return the change as a unified diff, as text; empty if nothing changes.
 
         A Markdown file that is added or removed as a whole is shown only by its path and number of lines.
         """

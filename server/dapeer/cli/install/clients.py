@@ -174,9 +174,9 @@ def switched_off(entry: Json) -> str:
 
 
 def is_written_by_us(words: Sequence[str]) -> bool:
-    """Whether a command without its `stdio` is as `dapeer install` or our pages have it.
+    """Return whether a command without its `stdio` is as `dapeer install` or our pages have it.
 
-    A person's own command is not. `words` are the command's.
+    False: it is a person's own command, or has no words. `words` are the command's words, its program first.
 
     >>> [is_written_by_us(each.split()) for each in ("/a/dapeer", "python3 -m dapeer", "uvx --from . dapeer")]
     [True, True, True]

@@ -59,16 +59,20 @@ def run(
 ) -> int:
     """Install dapeer for a client or for Neovim, or remove it, after asking; return the exit code.
 
-    The changes are printed. The code is 0, also where nothing is to be changed, or with `no`; it is
-    `DECLINED` if the person does not agree, or has to add the plugin to lazy.nvim by hand.
+    The changes are printed. The code is 0, also where nothing is to be changed, or was only printed. It is
+    `DECLINED` if the person does not agree, or there is no terminal to ask at; and, whatever `agreement` is,
+    if lazy.nvim manages Neovim's plugins, so that the person has to add the plugin there by hand. An entry
+    that the person has switched off is not switched on, which is printed; a removal leaves `.md` files that
+    were changed by hand, and names them.
 
     Args:
         target: A key of `CLIENTS`, or `nvim`.
         scope: Whether files of the person (`user`) or of this project (`project`) are changed.
         remove: Take dapeer out again.
-        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal;
-            `no`: nothing is changed.
-        skill_only: Give the client no server, but the skill that names commands.
+        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal,
+            without a limit of time; `no`: nothing is changed.
+        skill_only: Give the client no server, but the skill that names commands; with `remove`, take only the
+            skill away.
 
     Raises:
         ArgumentError: A file cannot be read or written, the target has no such scope or no skills (`nvim`),
@@ -189,9 +193,11 @@ def _own_command(
 
 
 def install_source(direct_url: str | None) -> str | None:
-    """Return what `--from` takes, a path or an address of a repository; None for a package from an index.
+    """Return what `--from` takes: a path, a URL, or the address of a repository with its commit.
 
-    `direct_url` is the content of that file of an installed package (PEP 610); None: there is no file.
+    `direct_url` is the text of the file `direct_url.json` of an installed package (PEP 610), None if there is
+    no such file: then the package is from an index, and the result is None. A `file:` URL becomes a path; a
+    URL of an archive is returned unchanged.
 
     >>> install_source('{"url": "file:///a/dapeer%201.whl", "archive_info": {}}')
     '/a/dapeer 1.whl'
@@ -210,12 +216,19 @@ def install_source(direct_url: str | None) -> str | None:
 def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Link the plugin into Neovim's packages, or remove the link, after asking; return the exit code.
 
-    If lazy.nvim manages plugins, no link is made: only print what to tell it, with the code `DECLINED`. `agreement`: with `ask` the person
-    is asked at the terminal, with `yes` not; with `no` the change is only printed. `remove`: take the link away, also where lazy.nvim
-    manages plugins.
+    If lazy.nvim manages plugins, no link is made: only what to tell it is printed, and the code is `DECLINED`. The
+    code is also `DECLINED` if the person does not agree; else it is 0, also where nothing is to be changed. The
+    change is printed before.
+
+    Args:
+        scope: `user`; a `project` is refused.
+        remove: Take the link away, also where lazy.nvim manages plugins.
+        agreement: `ask`: the person is asked at the terminal; `yes`: the change is made without asking; `no`: it is
+            only printed.
 
     Raises:
-        ArgumentError: The scope is a project, Neovim is missing or too old, or the link cannot be made.
+        ArgumentError: The scope is a project; there is no Neovim, it is too old (unless `remove`), or does not
+            answer; something that is no link is at the link's place; or the link cannot be made or removed.
     """
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")
@@ -241,7 +254,11 @@ def _spec(plugin: Path) -> str:
 
 
 def _neovim_data(*, remove: bool) -> Path:
-    """Run Neovim to ask for its own folder for data, and return that; it waits without a limit.
+    """Run Neovim to ask for its own folder for data, and return that folder; wait without a limit.
+
+    Neovim is the `nvim` on PATH. It is run once for its version and once, headless and without the user's
+    configuration, for the folder. `remove` says that the plugin is to be removed: then a Neovim that is too
+    old is asked, too.
 
     Raises:
         ArgumentError: There is no Neovim, it is too old (unless `remove`), or it does not answer.

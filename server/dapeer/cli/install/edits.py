@@ -100,11 +100,13 @@ def with_entry(
 def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
     """Return the text without the entry at the path; a text without the entry comes back as it is.
 
-    None: the file was made for the entry, and is to be removed. Of a text that begins with a byte order mark, that stays in any case.
+    `path` are the keys that lead to the entry; an entry that is there several times is removed each time. None:
+    nothing else is in the file, as it was made for the entry, so the caller is to remove the file. A text that
+    begins with a byte order mark never gives None: the mark stays, then alone.
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
-        UnsafeEdit: Something else would change.
+        UnsafeEdit: There is no way to remove the entry that changes nothing else.
     """
     if text.startswith(BOM):
         return BOM + (without_entry(editor, text.removeprefix(BOM), path) or "")

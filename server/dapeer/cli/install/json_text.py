@@ -156,10 +156,12 @@ def _as_written(written: str) -> str:
 def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | None) -> Node:
     """Read a value from the tokens `found`, of which `first` is taken already; return where it is.
 
-    `text` is the whole text, for errors.
+    The result has the offsets of the value in `text`, the end excluded, and for an object its members. The
+    tokens of the value, and no more, are taken from `found`. `text` is the whole text. `first` None: there is
+    no token any more.
 
     Raises:
-        MalformedText: There is no value.
+        MalformedText: There is no value, or something inside of an object or array is not valid.
     """
     if first is None:
         raise _malformed(text, len(text))

@@ -347,9 +347,12 @@ def _key(key: str) -> str:
 
 
 def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
-    """Yield the ranges to cut out: each run of statements at the path, with up to two line ends before it.
+    """Yield the ranges to cut out: each run of statements at a path, with line ends before it.
 
-    For a run at the beginning of the text, the line ends after it are cut out instead.
+    A range is (start, end), indexes of characters in `text`, the end exclusive. `path` has the keys. A range
+    begins up to two line ends before its run, and has the blanks and tabs between; for a run with nothing but
+    those before it in the text, all line ends after it are cut out instead. Without a statement at the path
+    nothing is yielded.
     """
     for start, end in _runs(text, path):
         head = text[:start].rstrip(" \t")

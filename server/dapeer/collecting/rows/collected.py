@@ -107,9 +107,11 @@ class Collection:
     def add_table(self, rows: Table, first: int, started: float) -> None:
         """Add rows that a process has written, in the order of their hits.
 
-        Calls are in the order of their ends. `first` is added to their numbers among the rows of the process; `started` is the time
-        (seconds since 1970) from which they count seconds, and replaces that of earlier rows. If there are too many rows then, old ones are
-        dropped.
+        Rows of calls are in the order of the calls' ends. `first` is added to their numbers among the rows of the process;
+        `started` is the time (seconds since 1970) from which the rows count seconds, and replaces that of earlier rows.
+        `hits` is raised to the highest number of a hit among the new rows, if that is higher. If there are more than
+        `MAX_POINT_ROWS` rows then, the oldest ones behind the first `FIRST_ROWS` are dropped, and counted in
+        `forgotten_rows`.
         """
         self.started = started
         self.table.join(rows, first)
@@ -220,9 +222,12 @@ class Collected:
     ) -> Point:
         """Return the point with these properties; if there is none yet, add one with the next number.
 
-        `expressions` are what is recorded at each hit. `path`, `line` and `column` (0: none), or `function`, are its place; `client` is the
-        key of the client that has asked for it, empty if none has. `max_hits` is the number of rows after which no more are taken (0: all
-        are taken), `calls` says that each row is a call of the function, `expect` is an expression that must hold (empty: none).
+        A point is a place at which a program collects; each of its hits gives a row. `expressions` are what is
+        recorded at each hit. The place is `path`, `line` and `column` (from 1; 0: none), or else `function`, a
+        name. `client` is the key of the client that has asked for the point, empty if none has. `max_hits` is the
+        number of rows after which no more are taken (0: all are taken). `calls` says that each row is a call of
+        the function that is over. `expect` is an expression that must hold (empty: none). Points of watches are
+        never returned.
         """
         place = path, line, function, tuple(expressions), client, max_hits
         identity = (*place, "", False, calls, expect, column)

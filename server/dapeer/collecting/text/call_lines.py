@@ -246,7 +246,9 @@ def _first_and_last(first: str, last: str) -> str:
 def _join_different(texts: Sequence[str]) -> str:
     """Return the different values among `texts`, each cut, in their order, with commas between them.
 
-    Of more than `MAX_VALUES` the first ones and the last are given. Empty: there are more than two, which are alike once they are cut.
+    Each is cut to `MAX_DIFFERENT_CHARS`, and those that are alike then count as one. Of more than
+    `MAX_VALUES` the first ones, `…` and the last are given. Empty: there are no texts, or more than two of
+    them, which are all alike once they are cut.
     """
     different = list(dict.fromkeys(fitted(each, MAX_DIFFERENT_CHARS) for each in texts))
     if len(different) < 2 < len(texts):

@@ -326,7 +326,9 @@ def _alike_line(
 ) -> str:
     """Return a line that says that `calls` are alike, or like those from the call in row `known` on.
 
-    `calls` are row indices, `part` tells how many of them repeat together.
+    `calls` are row indices in order; `part.period` tells how many of them repeat together. With `known` None
+    they are alike. The line has hit numbers, how often the repetition occurs, and the period if it is more
+    than 1: `#4…9 alike (3, 2 calls each)`, `#4…9 like #1 (6)`; for one call only `#4 alike`.
     """
     hits = forest.lines.table.hits
     like = "alike" if known is None else f"like #{hits[known]}"

@@ -35,10 +35,11 @@ def rows_repeating_combinations(columns: Mapping[str, Column], hits: Sequence[st
     """Return the rows that repeat a combination of values in 2 or 3 columns, where nearly all come once.
 
     `columns` are by their short names; `hits` has the number of each row as text, which the reasons quote.
-    Combinations of columns are tried, pairs first; columns with fractions, with one value in all rows, or with no
-    value twice are left out. The first one that has a few repeats gives the result: at most `MAX_ODD_ROWS` rows,
-    each a later occurrence, with what else differs in it. Empty: no combination has such rows, or there are fewer
-    than `MIN_ROWS_FOR_RARE` rows.
+    Combinations of columns are tried, pairs first. Columns with fractions, with one value in all rows, or with no
+    value twice are left out; of the others only the first `MAX_COLUMNS` are combined. A combination is skipped if
+    it has many more, or far fewer, possible values than there are rows. The first one that has a few repeats gives
+    the result: at most `MAX_ODD_ROWS` rows, each a later occurrence, with what else differs in it. The list is
+    empty if no combination has such rows, or if there are fewer than `MIN_ROWS_FOR_RARE` rows.
     """
     total = len(hits)
     if total < MIN_ROWS_FOR_RARE:
@@ -195,7 +196,11 @@ class ShownColumns:
 
 
 def share_chars(max_chars: int, lengths: Sequence[int]) -> int:
-    """Return how many of `max_chars` characters each text may take; short ones leave theirs to long ones.
+    """Return the most characters that any of several texts may take, so that together they fit.
+
+    The result is one limit for all texts, whose `lengths` are given: a text that is shorter leaves the rest
+    of its share to longer ones. `max_chars` is the number of characters for all of them. If all fit whole,
+    the result is at least the greatest length; without any text it is `max_chars`.
 
     >>> share_chars(120, [5, 90, 12]), share_chars(120, [100, 100, 3]), share_chars(120, [1, 2])
     (103, 58, 119)
@@ -247,7 +252,11 @@ def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) 
 def lines_on_columns(found: ShownColumns, *, few: bool) -> Iterator[str]:
     """Yield lines on the columns: short names, constant ones, equal ones, then one for each other.
 
-    `found` has the columns of a table. With `few` (each row is shown), the last are left out.
+    `found` has the columns of a table. There is a line `SHORT is NAME` for each short name, one line for all
+    columns that are constant, one line `A, B same as C` for each column that others equal, and a line that
+    describes each column that changes. With `few`, as each row is shown then, the lines on changing columns
+    are left out. A constant `caller` is never told, a constant `thread` or `task` not if it is empty or
+    `MainThread`.
     """
     yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
@@ -296,8 +305,10 @@ def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Itera
 def column_description(each: Column) -> str:
     """Return text on a column whose values change: counts of values or kinds, range, trend.
 
-    Values are counted if there are at most `MAX_COUNTED_VALUES` different ones, else kinds if there are several. Without counts and a
-    range, it is how many different values there are.
+    The parts are joined by `; `. Values are counted if there are at most `MAX_COUNTED_VALUES` different ones,
+    else the `MAX_COUNTED_KINDS` most frequent kinds if there are several; not, however, if zero is one of two
+    kinds and the column has a trend. Without counts and a range, the first part is how many different values
+    there are.
     """
     parts: list[str] = []
     kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts

@@ -290,9 +290,10 @@ def _first_of_each(odd: Iterable[OddRow]) -> list[OddRow]:
 
 
 def _numbers(values: Sequence[str]) -> Sequence[float] | None:
-    """Return the values as numbers, all whole or all fractions; None: one of them is no number.
+    """Return the values as numbers, all int or all float; None: at least one of them is no number.
 
-    Whole numbers are given as fractions if one is beyond `LARGE_NUMBER`. "nan" and "inf" are numbers, too. `values` must not be empty.
+    They are float if one of them is no whole number, or is at or beyond `LARGE_NUMBER` or its negative. "nan" and "inf"
+    are numbers, too. `values` must not be empty.
     """
     if isinstance(values, NumberColumn):
         known = values.values.tolist()
@@ -460,10 +461,10 @@ def _direction(
 def _far_numbers(numbers: Sequence[float]) -> Iterator[OddRow]:
     """Yield the first row of each number that is far from the middle half of all, in no special order.
 
-    Far is more than `MIN_FAR_WIDTHS` times that half's width away. Where the width is 0, the absolute value of
-    the half's upper end counts instead, or 1 if that is 0, too. The index of a row is that in `numbers`. At
-    most `MAX_ODD_ROWS` of the least and of the greatest are looked at; infinite numbers and NaN are left out,
-    and nothing is yielded for fewer than `MIN_ROWS_FOR_RARE` others.
+    Far is more than `MIN_FAR_WIDTHS` times that half's width away from its nearer end. Where the width is 0,
+    the absolute value of the half's upper end counts instead, or 1 if that is 0, too. The index of a row is
+    that in `numbers`. Infinite numbers and NaN are left out. At most `MAX_ODD_ROWS` of the least and of the
+    greatest numbers are looked at; nothing is yielded if fewer than `MIN_ROWS_FOR_RARE` numbers are finite.
     """
     finite = sorted(filter(math.isfinite, numbers))
     if len(finite) < MIN_ROWS_FOR_RARE:

@@ -141,8 +141,9 @@ class CallCount:
     def on_stop(self, event: Any) -> None:
         """Report a stop to the client; `event` is GDB's `StopEvent` (as its DAP gets it, with `details`).
 
-        A stop within a called function drops frames and variables first, and ends the count of calls. The next stop that has no reason of
-        its own, at which that function has returned, is reported with the reason `RETURNED`.
+        A stop within a function that was called by an expression first makes GDB's DAP drop its known frames and
+        variables, and the calls that have begun count no more. The next stop after that without a `reason` in its
+        `details`, at which that function has returned, is reported with the reason `RETURNED`.
         """
         if self._depth:
             for forget in self._forget:

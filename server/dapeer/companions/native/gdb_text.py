@@ -34,12 +34,14 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
     """Return a value's text in one line, in about `max_chars`; None: GDB's own text will do.
 
-    None is returned for numbers, `void` pointers and the like. `value` is a `gdb.Value`. A structure or container has as many levels as
-    fit, a pointer its address and target, a string its length where it is cut, a large array its first elements. A reference is shown as
-    what it refers to. A value that was optimized out is `<optimized out>`.
+    None is returned for numbers, pointers to `void` or a function, and the like. `value` is a `gdb.Value`. A
+    structure or container has as many levels as fit, at least one; a pointer its address and target; a large
+    array its first elements. A string is cut at `MAX_RESULT_CHARS`, whatever `max_chars` is, and then has its
+    length. A reference is shown as what it refers to. A value that was optimized out is `<optimized out>`.
+    Pretty-printers run, which are code of others.
 
     Raises:
-        gdb.error: It cannot be read. A pretty-printer may raise anything.
+        gdb.error: The value cannot be read. A pretty-printer may raise anything.
     """
     if value.is_optimized_out:
         return why(gdb.error("optimized out"))
@@ -59,11 +61,12 @@ def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
 def _printer_text(value: Any, printer: Any, max_chars: int) -> str | None:
     """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
 
-    A smart pointer is shown as its object, everything else that has children as a structure, both in about
-    `max_chars` characters. A string is shown in quotes up to `MAX_RESULT_CHARS` whatever `max_chars` is,
-    with its length where it is cut. None: the printer gives neither a string nor children, or the smart
-    pointer points to `void` or a function. `printer` is GDB's pretty-printer for the value; what that
-    raises is raised here.
+    `printer` is GDB's pretty-printer for the value; what its methods raise is raised here. With the display hint
+    `string` the value is shown in quotes up to `MAX_RESULT_CHARS`, whatever `max_chars` is, with its length where
+    it is cut. Otherwise a smart pointer is shown as its object, behind the printer's `to_string`, and everything
+    else that can have children as a structure, both in about `max_chars` characters. None: the printer has neither
+    that hint nor `children`, even if its `to_string` gives a text; or the smart pointer points to `void` or a
+    function.
     """
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
@@ -152,7 +155,8 @@ def _object_text(value: Any, max_chars: int) -> str:
 def _string_text(value: Any, length: int) -> str | None:
     """Return a string's `gdb.Value` in quotes; one that GDB cuts ends with its length in characters.
 
-    `length` is that length; negative: it is unknown, and counted here. Where that fails, the text ends as GDB has cut it.
+    GDB cuts at `MAX_RESULT_CHARS`. `length` is the string's whole length, in characters; negative: it is unknown, and
+    counted here, for which the whole string is read. Where that fails, the text ends in `...`, as GDB has cut it.
     """
     shown = _formatted(value, **{**STYLE, **_characters(MAX_RESULT_CHARS)}, address=False)
     if not shown.endswith("..."):

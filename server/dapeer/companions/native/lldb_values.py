@@ -78,11 +78,16 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
 
 
 def print_rows(paths: list[str]) -> None:
-    """Print the register's rows as a JSON list, as they are in an `lldb` that is beside one of `paths`.
+    """Print the patches of LLDB as a JSON list, as they apply in an `lldb` that is beside one of `paths`.
 
-    Each path is that of a program; the first `lldb` in the folder of such a program's real file is used. That
-    LLDB is started without a program to debug, prints the rows (`patching.rows_as_dicts`), and its end is waited
-    for. If there is no `lldb`, the rows of this process are printed, the row `VALUES` as unused.
+    Each path is that of a program (an adapter); the first `lldb` in the folder of such a program's real file
+    is used. That LLDB is started without a program to debug, prints its register of patches
+    (`patching.rows_as_dicts`, one dict for each `patching.Row`) to stdout, and its end is waited for, without
+    a limit. If it fails, nothing is raised, and the list may be missing. If there is no `lldb`, the rows of
+    this process are printed, and `VALUES.off` is set, so that the row `VALUES` is shown as unused.
+
+    Raises:
+        OSError: The `lldb` cannot be started.
     """
     beside = [os.path.join(os.path.dirname(os.path.realpath(each)), "lldb") for each in paths]
     lldb = next(filter(os.path.isfile, beside), None)

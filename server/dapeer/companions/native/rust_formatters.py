@@ -15,8 +15,9 @@ SECONDS_FOR_RUSTC = 5
 def folder_for(program: str) -> str | None:
     """Return the folder of Rust's formatters for GDB and LLDB, for the compiled file `program`.
 
-    It asks `rustc` for it, which has `SECONDS_FOR_RUSTC`. None: the file is no Rust program or cannot be read, rustc is missing, fails or
-    takes longer, or it has no such folder.
+    For a Rust program, `rustc --print sysroot` is run; that blocks for `SECONDS_FOR_RUSTC` at most. None: the
+    file is no Rust program or cannot be read, then nothing is run; or rustc is missing, fails or takes
+    longer, or it has no such folder.
     """
     if not _is_rust(program):
         return None

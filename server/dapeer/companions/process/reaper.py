@@ -143,10 +143,9 @@ class Cleanup:
 def kill(pid: int) -> list[int]:
     """Send SIGKILL to a process; return a list with its open pidfd, which is readable once it has ended.
 
-    The list is empty if the pidfd cannot be opened: there is no such process, or the system has no pidfds,
-    where the process is killed all the same. A process
-    that may not be signalled is left alone, and its pidfd is in the list all the same. Nobody closes the
-    pidfd: the reaper ends soon.
+    The list is empty if the pidfd cannot be opened: there is no such process, or the system has no pidfds, where
+    the process is killed all the same. A process that may not be signalled is left alone, and its pidfd is in the
+    list all the same. Nobody closes the pidfd: the reaper ends soon.
     """
     files: list[int] = []
     if hasattr(os, "pidfd_open"):

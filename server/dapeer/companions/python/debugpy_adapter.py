@@ -186,10 +186,14 @@ def report_no_ports(patch: Any) -> None:
 def find_the_newest(patch: Any) -> None:
     """Patch debugpy's adapter so that after an `exec` it finds a process by the new connection.
 
-    The stock adapter keeps the old connection of the process until another thread has noticed its end, and prefers the
-    oldest connection; a client that attaches in the meantime is rejected. With the patch, connections of a replaced
-    process are passed over. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    The stock adapter keeps the old connection of the process until another thread has noticed its end, and
+    prefers the oldest connection; a client that attaches in the meantime is rejected. With the patch,
+    connections of a replaced process are passed over. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(WAITS)

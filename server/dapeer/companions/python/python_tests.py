@@ -267,10 +267,11 @@ def show_unittests() -> None:
 def run_by_program(how: str, name: str, arguments: list[str]) -> object:
     """Run `python NAME` or `python -m NAME` in this process, with these arguments; return the exit code.
 
-    `how` is `program` if `name` is a path, `module` if it is a module; `arguments` are those behind the name.
-    The code is what `SystemExit` carries, perhaps None or a text; 0 if the program just ends. Any other
-    exception of the program leaves this function. `sys.argv` is set, and from now on failures of unittest are
-    shown to the debugger, and pydevd does not stop at `SystemExit`.
+    `how` is `program` if `name` is a path, `module` if it is a module; `arguments` are those behind the name. The
+    code is what `SystemExit` carries, perhaps None or a text; 0 if the program just ends. Any other exception of
+    the program leaves this function. `sys.argv` is set, and from now on failures of unittest are shown to the
+    debugger, and pydevd does not stop at a `SystemExit` with None or a code of 0 to 255. The variable
+    `DJANGO_TEST_PROCESSES` is set to 1 unless it is set, so that Django runs tests in this process.
     """
     show_unittests()
     launcher = sibling("debugpy_launcher")

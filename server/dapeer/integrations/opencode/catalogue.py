@@ -42,11 +42,13 @@ SECONDS_BETWEEN_CONNECTIONS: Final = (0.0, 0.2, 0.5, 1.0)
 async def follow_events(opencode: OpenCode) -> AsyncGenerator[Json]:
     """Yield each event of OpenCode, as `{type, properties}`, without end.
 
-    A stream that ends or breaks is replaced by another, after a pause; events in between are lost, and the new one begins with
-    `CONNECTED`.
+    Events of another form are passed over. A stream that ends or breaks is replaced by another after a pause, which
+    grows as `SECONDS_BETWEEN_CONNECTIONS` says until an event other than `CONNECTED` comes. Events in between are lost;
+    each stream begins with an event of the type `CONNECTED`, by which the caller can notice that.
 
     Raises:
-        OpenCodeError: OpenCode is gone after several attempts, or rejects the connection.
+        NoOpenCode: OpenCode is gone, also at the attempts after all of these pauses.
+        OpenCodeError: OpenCode rejects the connection; then there is no other attempt.
     """
     pauses = iter(SECONDS_BETWEEN_CONNECTIONS)
     while True:

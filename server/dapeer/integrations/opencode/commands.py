@@ -21,8 +21,10 @@ FIRST_LINE: Final = "// dapeer's relay."
 def register(arguments: argparse.Namespace) -> int:
     """Give this project's tools to a running OpenCode server, print what was done, and return 0.
 
-    `arguments` are those of `dapeer opencode register`: `directory`, `url`, `name`, `credentials`. What has the name at OpenCode is
-    replaced; it lasts until OpenCode ends or reads its configuration anew.
+    `arguments` are those of `dapeer opencode register`: `directory` (a path of the project that a dapeer server
+    serves by HTTP), `url` and `credentials` of OpenCode, and `name`, the prefix of the tools there. OpenCode gets
+    the address and the token of the dapeer server. What has the name at OpenCode is replaced; the registration
+    lasts until OpenCode ends or reads its configuration anew.
 
     Raises:
         ArgumentError: No dapeer server serves HTTP for the directory, or an argument is not usable.

@@ -190,10 +190,10 @@ class Servers:
 
 
 async def _listen_until_cancelled(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
-    """Listen to a server until the scope is cancelled, then close its connections.
+    """Listen to a server until the scope is cancelled, or an error ends that; then close its connections.
 
-    Work in the background of the catalogue is awaited first. An error while it listens is logged, and ends the listening; nothing is
-    raised.
+    An error while it listens is logged, and not raised. In both cases the work in the background of the catalogue
+    is awaited before the connections are closed, without a limit of time.
     """
     with scope:
         async with catalogue.opencode:

@@ -349,8 +349,11 @@ MOST_CALLS: Final = 30
 def outcome_data(session: str, outcome: PromptOutcome) -> Json:
     """Return the outcome of a prompt as data: `session_id`, `state`, `answer` and `tool_calls`.
 
-    `answer` has its first `LONGEST_ANSWER` characters, and `tool_calls` the last `MOST_CALLS` calls, as of `call_of`. `answer_cut` and
-    `earlier_calls` count what is left out; `error` and `asks` are there if there are some. `session` is the session's id.
+    `state` is `idle`, `done`, `failed`, `needs_input` or `running`. `answer` has its first `LONGEST_ANSWER`
+    characters, and `tool_calls` the last `MOST_CALLS` calls, oldest first, each as of `call_of`. `answer_cut` is
+    the number of characters left out, `earlier_calls` that of calls; each is there only if something is left out.
+    `error`, a text, and `asks`, a list of the permissions and questions that it waits for, are there only if there
+    are some. `session` is the session's id.
     """
     calls = outcome.turn.calls
     known: Json = {
@@ -459,7 +462,9 @@ def conversation_text(messages: Sequence[Json]) -> tuple[str, int]:
 def _message_text(message: Json) -> str:
     """Return the data of a message as text, with its calls of tools.
 
-    `message` is what `message_data` returns.
+    `message` is what `message_data` returns. The first line is the role and the text, if there is a text; then comes a
+    line on the message's error, if it has failed. Each call of a tool has a line with name, input and status, and
+    below it the call's error or else its output. The result is empty if there is none of these.
     """
     lines = [f"{message['role']}: {message['text']}"] if message["text"] else []
     if "error" in message:

@@ -524,9 +524,11 @@ class Registrations:
     ) -> None:
         """Register the core in the directories where the Neovim works now, and remove it in all others.
 
-        All others are removed, too, if `use` names another core than this one. What killed cores have left at the server is removed, if
-        this core is registered there. All happens in background tasks. `opencode` makes a connection to the server, `report` takes what
-        becomes of each registration.
+        The core is this server process. If `use` names another core, it is removed in all. A directory where it
+        is registered already is checked anew. If `use` has directories for this core, what killed cores have left
+        at the server is removed, too. All requests are sent in background tasks. `opencode` is called without
+        arguments, and makes a connection to the server; `report` is called with what becomes of each registration
+        (url, directory, name and state).
         """
         directories = use.directories if use.core == self._core.url else ()
         keys = {(use.url, directory) for directory in directories}
@@ -588,7 +590,8 @@ class Registrations:
     async def _look_after(self, key: tuple[str, str], registration: Registration) -> None:
         """Look after a registration until it was removed, then forget it.
 
-        An error is logged, and ends only this. `key` is that of the registration in `_by_server`.
+        An error is logged, not raised, and ends the care of this registration only. `key` is the registration's
+        key in `_by_server`, from which it is deleted at the end, also when this is cancelled.
         """
         try:
             await registration.keep_up()

@@ -108,8 +108,8 @@ class Relay:
     async def why_unavailable(self) -> str:
         """Return why OpenCode cannot run tools for dapeer, and what to do about it; empty: it can.
 
-        That is so if OpenCode has not loaded dapeer's plugin, or one of another version. The list of models, in which the plugin is, is
-        requested unless it is cached.
+        It cannot if it has not loaded dapeer's relay plugin, or has loaded that of another version of dapeer
+        only. OpenCode's list of models, in which the plugin is, is requested unless it is cached.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -310,7 +310,9 @@ async def await_call(
 async def end_call(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
     """Stop the call of a tool, and delete its session; never fail, and take at most `SECONDS_TO_END`.
 
-    `asks`: the session may wait for an answer, which is then rejected. A cancellation of the caller does not interrupt this.
+    `session` is OpenCode's object of the session. `asks`: the session may wait for an answer to a permission or
+    question, which is then rejected; without it this is not looked for. An error of OpenCode is ignored, and what
+    would follow is left out, so the session may stay. A cancellation of the caller does not interrupt this.
     """
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if asks:

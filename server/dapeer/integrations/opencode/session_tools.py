@@ -90,13 +90,15 @@ async def opencode_prompt(
 ) -> Reply:
     """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply).
 
-    For `agent` or `model` None, OpenCode chooses. After `timeout_ms` the session works on, and the reply's `state` is `running`; so it is
-    without `wait`, where the reply comes once OpenCode works on the prompt or has queued it. If the call is cancelled while it waits, a run
+    `agent` is an agent's name, `model` has the form `provider/model`; for None OpenCode chooses. The reply comes
+    when the session has answered or asks, after `timeout_ms` milliseconds at the latest; then the session works on,
+    and the reply's `state` is `running`. Without `wait` the reply comes, with this state, once OpenCode works on
+    the prompt or has queued it, and `timeout_ms` does not count. If the call is cancelled while it waits, a run
     that it started in an idle session is stopped.
 
     Raises:
         ArgumentError: There is no such session, agent or model.
-        OpenCodeError: OpenCode is gone, or rejects the request.
+        OpenCodeError: No OpenCode server is known, it is gone, or it rejects the request.
     """
     known, opencode = catalogue_of(call), _opencode(call)
     session = await known.request_session(session_id)
@@ -123,7 +125,17 @@ async def opencode_command(
     wait: bool = True,
     timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
-    """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt."""
+    """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt.
+
+    `command` is the name, with or without its slash; `arguments` is the text behind it. After `timeout_ms` the session
+    works on, and the reply's `state` is `running`; so it is without `wait`, where the reply comes once OpenCode works
+    on the command or has queued it. If the call is cancelled while it waits, a run that it started in an idle session
+    is stopped.
+
+    Raises:
+        ArgumentError: There is no such session, or its directory has no such command; the error names similar ones.
+        OpenCodeError: OpenCode is gone, or rejects the request.
+    """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     where = Path(session["directory"])
@@ -304,8 +316,10 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
 async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     """List OpenCode's agents, models and commands in a directory.
 
-    `directory` is relative to the project; None is the project itself. The data has `agents`, `models` (each
-    as `provider/model`) and `commands`, lists of all names; the text has at most `MAX_COUNT` of each.
+    `directory` is relative to the project, or absolute; None is the project itself. The data has `agents`,
+    `models` (each as `provider/model`) and `commands`, lists of names; the text has at most `MAX_COUNT` of
+    each. Hidden agents and the models of dapeer's own plugin are left out; skills and prompts of MCP servers
+    are commands. Answers of OpenCode that are cached are not asked for again.
 
     Raises:
         NoOpenCode: No server is known.

@@ -55,16 +55,19 @@ def announce(
 ) -> Generator[bool]:
     """Announce the server of a project in a file while the body runs, and of its Neovim, if it has one.
 
-    They are removed afterwards. An announcement of another server that lives is left as it is: each of the two files is looked at alone,
-    and its server is connected to for that.
+    There are two files, one for the project and one for the Neovim; each is looked at alone. If another
+    server that lives has announced itself in a file, which is found out by connecting to that server, the
+    file is left as it is. An announcement of a server that has gone is replaced. Afterwards each file that
+    was written here is removed, unless another server has replaced it.
 
     Args:
         project: The server's project.
         socket_path: The path of the socket at which the server listens.
-        nvim: The address of the Neovim to which it is attached, or `auto`; None: it attaches to none.
-        url: Where it serves HTTP; empty: nowhere.
+        nvim: The address of the Neovim to which the server is attached; `auto` (recorded, but without a file
+            for a Neovim); None: it attaches to none.
+        url: Where the server serves HTTP; empty: nowhere.
         token: The token that HTTP clients must send.
-        detached: Whether it outlives its clients.
+        detached: Whether the server outlives its clients.
 
     Yields:
         Whether the project's file is this server's; False: another server of the project lives.
@@ -232,7 +235,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _is_dead_socket(path: Path) -> bool:
-    """Whether a path is a socket at which no process listens; it is connected to, without waiting.
+    """Return whether a path is a socket at which no process listens; connect to it, without waiting.
 
     False also for other files, and for a process that is too busy to answer.
 

@@ -55,11 +55,14 @@ class Neovims:
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
         """Attach to the Neovim that was named at the start, or begin to search for those of the project.
 
-        The named one is awaited, as long as an attach may take; the search goes on in `tasks`. One that is busy is attached later, in
-        `tasks`. `patient`: the named one may start later, for which `attach_newcomers` has to run.
+        The named one is awaited, as long as an attach may take; one that is busy is attached later, in `tasks`,
+        which is logged. If `AUTO` was named, the search goes on in `tasks`, and nothing is awaited. `patient`:
+        the named one may start later; if it is not there, this is only logged, and `attach_newcomers` has to run
+        to attach it then.
 
         Raises:
             NoNeovim: The named Neovim is not there, and `patient` is false.
+            NeovimError: The named Neovim has failed or ended, or its list of tools is invalid.
         """
         if self._target == AUTO:
             self._peers.search.begin(tasks, partial(self._attach_running, tasks))
@@ -79,7 +82,9 @@ class Neovims:
     async def _attach_running(self, tasks: TaskGroup) -> None:
         """Attach the running Neovims of the project, unless they are attached, or a client has detached them.
 
-        Those that respond are attached one after another; one that is busy is attached in `tasks`, once it answers. Errors are logged.
+        Those that respond are attached one after another, and errors of that are logged. One that is busy is
+        attached in `tasks`, once it answers, for which that task may wait for days; if it fails with an error of
+        Neovim's, that task ends silently, and other errors are logged. No error of attaching leaves this method.
         """
         for found in await find_project_neovims(self._project):
             if not self._peers.is_to_be_attached(found.address, found.pid):

@@ -220,9 +220,12 @@ def connect_announced(
 ) -> ReachedServer | None:
     """Connect to the server of an announcement, and wait for its greeting; None: no such server answers.
 
-    Nor is it connected to if it belongs to another user. If nothing listens there, the announcement is removed. If the server does not
-    greet in time, a sentence on that is written to stderr. `path` is that of the announcement; `seconds_to_greet` is the timeout. Closing
-    the connection is left to the caller.
+    The call blocks. `path` is the announcement's file; `seconds_to_greet` limits the wait for the connection
+    and that for the greeting, each. None also if the announcement cannot be read, the server is not trusted
+    since it belongs to another user, or what it sends is no greeting. If nothing listens there, or the
+    connection fails otherwise, the announcement is removed. If the server does not answer in time, a sentence
+    on that is written to stderr, and the announcement stays. Closing the returned connection, which has no
+    timeout any more, is left to the caller.
     """
     announcement = read_announcement(path)
     if announcement is None:

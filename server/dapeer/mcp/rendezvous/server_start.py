@@ -225,16 +225,18 @@ def project_of(folder: Path) -> Path:
 def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServer:
     """Return a connection to the server of a folder's project; start that server unless it runs already.
 
-    It blocks: for others that start the server just now, without a limit; until the new server can be found,
-    at most `SECONDS_TO_START`; and until it greets, 30 s. The server outlives this process, and writes to a
-    log file in the runtime folder. Closing the connection is left to the caller.
+    It blocks: for others that start the server just now, without a limit; for a server that runs already until it
+    greets, a few seconds; until the new server can be found, at most `SECONDS_TO_START`; and until the new one
+    greets, 30 s. The new server outlives this process, and writes to a log file in the runtime folder, which is
+    emptied before. Closing the connection is left to the caller.
 
     Args:
         folder: The folder in which the command was typed.
         credentials: Variables with secrets that were taken out of the environment, for the new server.
 
     Raises:
-        SystemUnsupported: The log file cannot be written, or the server has ended, or is not found in time.
+        SystemUnsupported: The runtime folder cannot be used, the log file in it cannot be written, or the new
+            server has ended, or is not found or does not greet in time.
     """
     project = project_of(folder)
     with hold_start_lock(str(project)):

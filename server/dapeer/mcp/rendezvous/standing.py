@@ -210,10 +210,12 @@ class ClientRequests:
         return self._own_request(self._initialize_request)
 
     def messages_after_opening(self) -> Iterator[bytes]:
-        """Yield the lines that another server gets once the connection is open.
+        """Yield the lines that another server gets once the bridge has opened a connection to it.
 
-        These are the end of the handshake, subscriptions (with ids of the bridge's own), and unanswered requests. From then on,
-        acknowledgements of these requests' streams are kept from the client.
+        These are the client's `initialized`, the end of the handshake, if it has sent one; its subscriptions,
+        with ids of the bridge's own; and its unanswered requests, unchanged. Behind the subscriptions, when the
+        iterator is asked for its next line, the unanswered requests are recorded as repeated: from then on,
+        acknowledgements of their streams are kept from the client. So the iterator has to be exhausted.
         """
         if self._initialized is not None:
             yield _line(self._initialized)
@@ -300,9 +302,10 @@ def _read(line: bytes) -> Json:
 
 
 def _response(line: bytes) -> Json | None:
-    """Return an object with the `id` of a response, without parsing the whole line.
+    """Return an object with only the `id` of a response, without parsing the whole line.
 
-    None: the line does not begin as dapeer's responses do. `line` is a message of the server.
+    `line` is a message of the server, one line of JSON. None: the line does not begin as dapeer's responses
+    do, `jsonrpc` and `id` first, then `result` or `error`, or its id is longer than `LONGEST_ID`.
     """
     if line.startswith(_RESPONSE):
         begin = len(_RESPONSE)

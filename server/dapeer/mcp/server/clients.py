@@ -258,8 +258,9 @@ class Commands:
     async def _resume(self, session: Session) -> None:
         """Resume an attached program that is stopped, and keep a sentence on that for the next command.
 
-        All of its stopped processes are continued. An error is kept in such a sentence, too, and not raised. `take_news` returns the
-        sentences.
+        All of its stopped processes are continued, each by `continue` for the thread of its stop. After an error the
+        others are left stopped, and the sentence tells the error, which is not raised. `take_news` returns the
+        sentences that are kept.
         """
         minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
         try:

@@ -132,11 +132,12 @@ class Prompts:
     async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
         """Answer `prompts/get`: return the prompt of this name, filled with the request's arguments.
 
-        An integration's prompt comes first, also for a client that is not offered it. dapeer's own has a last line that names the tools in
-        it that are not offered, if there are some.
+        The integrations are asked first, also for a client that is not offered their prompts; the first one that has the
+        prompt answers. A prompt of dapeer's own comes as one message of the user. If its text names tools that the client
+        is not offered, a last line in parentheses says which.
 
         Raises:
-            MCPError: There is no such prompt, or an argument is missing.
+            MCPError: There is no such prompt, or an argument is missing or empty.
         """
         values = params.arguments or {}
         for each in self._integrations:

@@ -243,10 +243,11 @@ class HttpConnection(H11Protocol):
         self.transport.abort()
 
     def _update_deadline(self) -> None:
-        """Set the deadline by which the client must have sent more of an incomplete request, or cancel it.
+        """Set or cancel the deadline by which the client must have sent more of an incomplete request.
 
-        At the deadline the connection is closed. Within a body that is `SECONDS_OF_SILENCE` from now. For the headers it is
-        `SECONDS_FOR_A_HEAD` from their first byte, which later bytes do not extend. Without an incomplete request there is no deadline.
+        At the deadline the connection is closed. Within a body the deadline is `SECONDS_OF_SILENCE` from now. For the
+        headers it is `SECONDS_FOR_A_HEAD` from their first byte, which later bytes do not extend. Without an incomplete
+        request there is no deadline: one that was set is cancelled, and the connection stays open.
         """
         state = self.conn.their_state
         if state is h11.SEND_BODY:
@@ -280,11 +281,13 @@ PAGE_HEADERS: Final = {
 def bind(host: str, port: int) -> socket.socket:
     """Return a TCP socket bound to a host and port, not listening yet; port 0 takes any free one.
 
-    Closing the socket is left to the caller.
+    `host` is an address or a name; a name is looked up in IPv4, which may block. A host with a colon is an IPv6
+    address. Closing the socket is left to the caller.
 
     Raises:
         ArgumentError: The socket cannot be bound: the host is not an address of this machine, or the port is in
             use, out of range, or not allowed to this user.
+        OSError: No socket can be made, for example because the system has no IPv6.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only on sockets that say they are TCP; without that, every

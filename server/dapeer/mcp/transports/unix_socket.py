@@ -45,7 +45,10 @@ class SocketClients:
 
     @contextmanager
     def count_one(self) -> Generator[None]:
-        """Count one client more while the body runs, and call the listeners at its beginning and end."""
+        """Count one client more while the body runs, and call the listeners at its beginning and end.
+
+        At the end, `wait_until_gone` is woken; it waits on if other clients are left.
+        """
         self.count += 1
         self._notify()
         try:

@@ -93,9 +93,9 @@ class Breakpoints:
     def breakpoint_for_sign(self, path: str, line: int) -> RequestedBreakpoint | None:
         """Return the breakpoint that an editor shows for a line; None if no breakpoint there stops or logs.
 
-        It stands for all breakpoints of the shared set on that line of the file `path`, apart from those that only
-        collect. The one without a column is taken, else that of the lowest column, as a copy in which `column` is
-        left out: an editor has one sign for a line.
+        The breakpoint stands for all breakpoints of the shared set on that line of the file `path`, apart from those
+        that only collect. The one without a column is taken, and is the set's own object; if there is none, that of the
+        lowest column is taken, as a copy in which `column` is left out: an editor has one sign for a line.
         """
         first = next(iter(self.stopping_on(path, line)), None)
         if first is None or "column" not in first:
@@ -280,8 +280,10 @@ class Breakpoints:
     def adding_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
         """Add function breakpoints to the set before the body of a `with`, and leave them there after it.
 
-        Those of `requested` that collect go to `collecting`, the names of the others to `functions`; nothing is sent. If the body raises,
-        or is cancelled, they are removed, and those that they have replaced are put back; what others have changed meanwhile stays.
+        Those of `requested` that collect go to `function_points`, the names of the others to `functions`, where a name
+        is only once. The changes of names are recorded in `doings`; nothing is sent. If the body raises, or is
+        cancelled, they are removed, those that they have replaced are put back, and the error goes on; what others have
+        changed meanwhile stays.
         """
         before, stops = dict(self.function_points), self.functions
         self.want_functions(requested)

@@ -557,13 +557,15 @@ class LineBreakpoints:
     ) -> Mapping[str, Any]:
         """Have the adapter evaluate an expression of the definition, and return the JSON object that it gives.
 
-        `template` is the expression; each `${spec}` in it is replaced by `spec` as a string literal in double quotes.
-        `frame_id` is the adapter's id of the frame in which the expression is evaluated; None: in no frame.
+        `template` is the expression; each `${spec}` in it is replaced by `spec` as a string literal in double
+        quotes. `frame_id` is the adapter's id of the frame in which the expression is evaluated; None: in no
+        frame.
 
         Raises:
             RequestFailed, RequestTimeout: The evaluation failed, or the adapter did not answer in time.
             ChannelClosed: The session ended first.
-            ValueError: The result is no JSON object; the message is the text of the result.
+            ValueError: The result is no JSON object; the message is the text of the result, or `nothing was told`
+                if that is empty.
         """
         expression = template.replace(SPEC, json.dumps(spec))
         arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}

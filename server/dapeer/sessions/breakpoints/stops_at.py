@@ -74,11 +74,12 @@ class FunctionsAndFilters:
     async def temporary_breakpoint(self, name: str) -> AsyncGenerator[Breakpoint]:
         """Set one more function breakpoint, at `name`, while the body runs; yield the adapter's answer on it.
 
-        The new breakpoint has a condition that is never true, if the adapter supports conditions, so that it stops
-        nothing; with another adapter it may stop the program. Earlier breakpoints at the same function are left out
-        while the body runs. Afterwards they are set again and the new one is removed, also when the caller is
-        cancelled. An unverified breakpoint is yielded if the adapter answers none. The body must not set function
-        breakpoints by this object, whose lock is held.
+        The new breakpoint has a condition that is never true, if the adapter supports conditions, so that it
+        stops nothing; with another adapter it may stop the program. Earlier breakpoints at the same function are
+        left out while the body runs. Afterwards they are set again and the new one is removed, also after an
+        error and when the caller is cancelled. If the adapter does not answer that within `SECONDS_TO_UNDO`, the
+        wait ends without an error. An unverified breakpoint is yielded if the adapter answers none. The body must
+        not set function breakpoints by this object, whose lock is held.
 
         Raises:
             DapeerError: The adapter rejects a request, or does not answer.

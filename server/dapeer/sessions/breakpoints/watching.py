@@ -77,8 +77,9 @@ class Watching:
     async def unwatch_at_stop(self) -> None:
         """Wait for the next stop or the end, then instruct the program to watch `current` no more.
 
-        The wait has no time limit. Watches that record each time go on, and `current` stays set. It returns at once if `current` is None. A
-        failed request is ignored.
+        The next stop is the first after `current` was begun; it may have come already. The wait has no time limit. If
+        the program has ended, nothing is sent. Watches that record each time go on, and `current` stays set. If
+        `current` is None, this method returns at once and does nothing. A failed request is ignored.
         """
         watch, mirror = self.current, self._mirror
         if watch is None:

@@ -431,8 +431,11 @@ class DirectSession(Session):
     async def run(self) -> None:
         """Receive messages until the adapter's connection ends, then record the end by `finish`.
 
-        Where the end was not reported, wait for the adapter to exit, set `adapter_lost` unless dapeer or a killed program is the cause,
-        and read what became of an attached program.
+        `finish` is called also when this is cancelled. Where no message has reported the program's end, this first
+        waits for the adapter to exit, for a limited time, and sets `adapter_lost` unless dapeer has ended or detached
+        from the program, or a signal that is no crash has killed an adapter that the program runs inside. If the
+        program was attached to and dapeer did not detach from it, it also waits at most `SECONDS_TO_LOSE` for the
+        program's end, and records what became of it.
         """
         try:
             await self.channel.run()
@@ -594,9 +597,11 @@ class DirectSession(Session):
     async def kill_if_end_would_resume(self, tool: str) -> None:
         """Kill the launched program, or its adapter, as the definition's quirk `killed_first` says.
 
-        The quirk is "adapter" (that is killed, and the session is over), "program" (its process is killed), or empty: nothing happens. An
-        adapter with it would resume a stopped program on its way to the end. Nothing happens to a program that was attached to, either.
-        `tool` is recorded as what has ended the program.
+        An adapter with this quirk would resume a stopped program when it is asked to end. The quirk is "adapter" (the
+        adapter is killed with all that it has started, and the session is over), "program" (the program's process is
+        killed with its descendants, and the adapter stays), or empty. Nothing happens if it is empty, or if the program
+        was attached to. `tool` is the name of the tool that is recorded as what has ended the program, unless that has
+        ended already.
         """
         first = self.plan.definition.quirks.killed_first
         if not first or not self.launched:

@@ -219,7 +219,8 @@ def _traits(hello: Hello, definition: Definition | None) -> Traits:
 def _key(breakpoint_: RequestedBreakpoint, *, columns: bool) -> tuple[int, int, str, str, str]:
     """Return a breakpoint's place and options as a tuple by which two breakpoints can be compared.
 
-    The options are `condition`, `hitCondition` and `logMessage`; a missing one equals an empty one. The column is 0 unless the adapter tells `columns` apart.
+    The tuple is line, column, `condition`, `hitCondition` and `logMessage`; a missing option equals an empty one.
+    `columns` says whether the adapter tells columns apart; without it the column is 0.
     """
     line, column = spot_of(breakpoint_)
     return (

@@ -72,9 +72,11 @@ class ProcessWatch:
     def find_process(self) -> None:
         """Search for the program's process, and watch it if exactly one is found; else search again at a stop.
 
-        The process is the one in the adapter's terminal, or a traced one below the adapter, else the adapter's only child. A process found
-        below the adapter is claimed, so that it is killed with the adapter. Nothing is searched if a process is watched already, or the
-        program runs inside of the adapter. The second search, at the first stop, is the last one.
+        If the adapter's terminal has a process, that one is watched, and there is no other search. Else the process is the
+        only traced one below the adapter, or, if none is traced, the adapter's only child. A process found below the
+        adapter is claimed, so that it is killed with the adapter; one that cannot be claimed is not watched. Nothing is
+        searched if a process is watched already, the adapter's process is unknown, or the program runs inside of the
+        adapter. The second search, at the next `stopped` event (`on_message`), is the last one.
         """
         adapter, terminal = self._adapter.pid, self._adapter.terminal
         if self._pidfd is not None or adapter is None or self._is_in_adapter:

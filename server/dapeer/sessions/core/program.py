@@ -334,9 +334,13 @@ class Program(Generic[Of]):
     ) -> Of | None:
         """Wait at most `seconds` for a stop of a process of the program, or for its end.
 
-        Return the session to show, or None if nothing happened. `epoch` is the number of the last stop of `session` before it was resumed.
-        Stops in `old`, which were there before, are returned only if `session` itself does not stop within `SECONDS_TO_STEP`. `report` is
-        awaited with the newest line of output, at most once in `SECONDS_BETWEEN_LINES`.
+        Return the session to show: `session`, if it has stopped after the stop number `epoch`, which was its last one
+        before it was resumed; else another session whose stop nobody was shown; else, if `session` has ended, one that
+        is stopped, or one that shows how the program has ended. None: none of these came in time.
+
+        `old` are stops of other sessions that were there before: they are returned only if nothing else comes within
+        `SECONDS_TO_STEP`. `report` is awaited with the newest line of output, at most once in `SECONDS_BETWEEN_LINES`;
+        None: nothing is reported.
         """
         clock = anyio.current_time
         end = clock() + seconds

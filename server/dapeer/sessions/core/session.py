@@ -469,7 +469,9 @@ class Session(SessionControl):
     async def _with_cause(self, error: ChannelClosed) -> ChannelClosed:
         """Wait a moment for the cause of the connection's end; return an error that names the cause.
 
-        `error` itself is returned if no cause becomes known, or if a tool of dapeer's has ended the program.
+        The wait lasts for `SECONDS_TO_EXPLAIN` at most. Nothing is raised here. The result is a new
+        `ChannelClosed` with the cause; `error` itself if no cause becomes known, or if a tool of dapeer's has
+        ended the program.
         """
         await self.wait_for(lambda: self.is_over, SECONDS_TO_EXPLAIN)
         if not self.cause or self.is_ended_by_tool:

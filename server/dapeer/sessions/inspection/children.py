@@ -130,9 +130,15 @@ class _Container:
         self._reference = reference
 
     async def elements(self, start: int, count: int) -> list[Variable]:
-        """Return at most `count` elements from `start` on; set `size` where the adapter gives fewer.
+        """Return at most `count` elements of the container, from the index `start` on.
 
-        If a page is short, all elements are requested, as a sparse array leaves out holes (up to `MAX_LISTED_AT_ONCE`).
+        The result is empty, and nothing is requested, if `start` is not below `size`. If the adapter gives fewer
+        elements than there should be, and `size` is at most `MAX_LISTED_AT_ONCE`, all elements are requested,
+        since in a page a sparse array leaves out its holes. Then `size` is set to the number of elements that
+        were found. In a larger container `size` is set to the end of the short page.
+
+        Raises:
+            DapeerError: A request fails.
         """
         expected = min(count, self.size - start)
         if expected <= 0:
@@ -193,9 +199,14 @@ class _ListedContainer(_Container):
         self._rows = rows
 
     async def elements(self, start: int, count: int) -> list[Variable]:
-        """Return at most `count` elements from `start` on; request those that were not listed.
+        """Return at most `count` elements from the index `start` on, which counts from 0.
 
-        If the list goes on beyond what was listed (`open`), the page itself is requested, and `size` and `open` are set by what came.
+        Elements that a child stands for are requested. If the list may go on beyond what was listed (`open`), and the
+        page ends behind what is known (`size`), the page itself is requested; then `open` is whether it was full, and
+        `size` the elements up to its end, and one more if `open`. The list is empty behind the last element.
+
+        Raises:
+            DapeerError: The program runs, or a request failed.
         """
         if self.open and start + count > self.size:
             rows = await self._page(start, count)

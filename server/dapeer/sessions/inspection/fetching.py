@@ -554,13 +554,17 @@ class Fetching:
         known: Callable[[], bool],
     ) -> None: ...
     async def _request_once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
-        """Send a request whose answer the mirror keeps, or wait for the same one that another caller has sent.
+        """Have the mirror get the answer to a request: send it once, or join the same one of another caller.
 
-        `known` tells whether the mirror has the answer. A request that the person's client has sent already is not sent again if it is
-        `known` by its answer. If the fetching caller is cancelled, one of those that joined fetches again.
+        `command` and `arguments` are DAP's name of the request and its arguments. If another caller of this
+        method has sent the same request at this stop, its answer is awaited instead. Otherwise the answer to the
+        person's client's own request of this kind is awaited first, if that is due; then the request is sent,
+        unless `known()` is true. `known` takes no arguments and tells whether the mirror has the answer now. If
+        the caller that fetches is cancelled, one of those that joined it fetches again. Nothing is returned: the
+        answer is in the mirror.
 
         Raises:
-            DapeerError: The request failed, whoever has sent it.
+            DapeerError: The request failed, whichever caller has sent it.
         """
         key = (self._mirror.epoch, command, *arguments.values())
         while (fetch := self._fetching.get(key)) is not None:

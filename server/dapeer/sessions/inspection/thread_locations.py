@@ -104,10 +104,11 @@ class ThreadLocator:
     async def locate_threads(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
-        A program that does not answer is read from outside, by another program, if the definition names one; `has_timed_out` says that it did not,
-        and `why_unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`. Stacks of
-        stopped threads, of at most `MAX_THREADS`, are requested where the program does not tell them. Errors of the adapter raise nothing:
-        then the threads are those that the mirror knows, without frames.
+        A program that does not answer is read from outside, by another program, if the definition names one;
+        `has_timed_out` says that it did not, and `why_unread` why that failed, too. The other program runs on this machine,
+        and may take `SECONDS_TO_SPY` beyond `seconds`. Stacks of stopped threads, of at most `MAX_THREADS`, are requested
+        where the program does not tell them. Errors of the adapter raise nothing: then the threads are those that the
+        mirror knows, without frames.
         """
         clock = anyio.current_time
         end = clock() + seconds
@@ -240,10 +241,12 @@ class ThreadLocator:
     ) -> Mapping[str, Value]:
         """Ask the program for a running thread's variables in a frame, or for the `value` at `path`.
 
-        `frame_id` is an id that `give_frame_id` has returned. `path` is one such as `self.orders[3].price`, empty: the frame itself. With
-        `runs` it may be any expression, whose code another thread of the program then runs. The answer has `value` (None without a path)
-        and `variables`, those in the frame or in the value; or only `error`, which says why nothing was read, also where the program is
-        silent or the frame has gone on.
+        `frame_id` is an id that `give_frame_id` has returned. `path` is one such as `self.orders[3].price`;
+        empty: the frame itself. With `runs` it may be any expression, whose code another thread of the program
+        then runs. The answer has `value` (None without a path) and `variables`, those in the frame or in the
+        value; or only `error`, which says why nothing was read: also where the frame has gone on, a request
+        fails, or the program has not answered within `SECONDS_TO_READ`. The adapter's definition must have
+        expressions for this (`reads_running`).
 
         Raises:
             ArgumentError: There is no such frame.

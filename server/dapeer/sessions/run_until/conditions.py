@@ -92,10 +92,13 @@ async def _user_files(
 ) -> list[str]:
     """Return the user's files that the program has loaded, in the project, and that of `frame`.
 
-    `files` is an expression of the definition that lists loaded files; it is evaluated in `frame`, and a failure gives none. If `files` is
-    empty, or `frame` None, the sources that the adapter has reported as loaded count. If `files` is empty and there are no such sources,
-    files of the same kind below the folder of the frame's file count. Only files that exist here are returned; that of `frame` may be
-    outside of the project.
+    `files` is an expression of the definition that lists loaded files, one a line. It is evaluated in `frame`,
+    which may run code of the program and take `SECONDS_TO_LIST_FILES`; if that fails, only the file of `frame` is
+    left. If `files` is empty, or `frame` None, the sources that the adapter has reported as loaded count. If
+    `files` is empty and no more than one file is known so far, files with the suffix of that one in its folder and
+    below are added, `MOST_FILES` + 1 at most. Only files that exist on this machine, have absolute paths and count
+    as the user's are returned, each once; only that of `frame`, which comes first, may be outside of the project.
+    The list may be empty.
     """
     paths = [frame_path(frame)] if frame else []
     if files and frame:

@@ -321,10 +321,11 @@ async def last_write(
         seconds: How long the second run may take. Reaching the entry may count apart from the way to the stop.
 
     Raises:
-        ArgumentError: The stop does not come by itself, the program cannot be run again, or the expression has no
-            such place.
+        ArgumentError: The stop does not come by itself, the program cannot be run again (only the first process of one
+            that dapeer launched, without a terminal, can), or the expression has no such place.
         Unsupported: The adapter watches no memory, or not that place from the start on.
-        NotStopped: The program runs, or the second run has not stopped at its entry within `seconds`.
+        NotStopped: The program runs or has ended, or the second run has ended before its entry, or has not stopped
+            there within `seconds`.
         DapeerError: The second run does not start, or its adapter rejects a request or does not answer.
     """
     definition = debugger.definitions.get(session.adapter)

@@ -172,11 +172,12 @@ class Driving:
     async def _record_if_met(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop; if the watch has come about, add a row and return True.
 
-        It has come about if the value is true and was not before (`on` is `true`), or differs from the value before (else).
-        A first value has not changed, an expression that cannot be evaluated has not come about, and neither has one for
-        which `line` gives None, as no code of the scope has done it. A text that begins with `FAILED`, as a watchpoint
-        gives, is a value like others. Value and place of the stop are remembered for the next stop; without a value the
-        earlier one stays.
+        The watch has come about if the value is true and was not before, or is true at first (`on` is `true`); or else
+        if the value differs from the one before, which a first value does not. It has not come about if the expression
+        cannot be evaluated, or if no code of the watch's scope has changed the value (`note_cause_place` gives None). A
+        text that begins with `FAILED`, as a watchpoint gives, is a value like others. Value and place of the stop are
+        remembered for the next stop; without a value the earlier one stays. Where a function has a value for the first
+        time, a row tells that, too. False: the watch has not come about.
 
         Raises:
             DapeerError: The stack or the threads cannot be fetched.
@@ -230,9 +231,10 @@ class Driving:
         return frames[0] if frames else None
 
     async def evaluate_in_frame(self, frame: StackFrame) -> str | None:
-        """Evaluate the expression in a frame; return its text, None: it failed, which is recorded.
+        """Evaluate the expression in a frame, and return its text; return None if that fails.
 
-        The failure is recorded as a row of the watch's `look_point`, with the place. An evaluation may take `SECONDS_TO_EVALUATE`.
+        A failure is recorded as a row of the watch's `look_point`, with the place and the reason. An evaluation may run
+        code of the program, and take `SECONDS_TO_EVALUATE`. No error of the adapter is raised. The text may be empty.
         """
         try:
             body = await evaluate(

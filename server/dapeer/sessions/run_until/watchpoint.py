@@ -50,15 +50,17 @@ class AtWatchpoint(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Set a watchpoint on the expression, by DAP or the definition's command, and evaluate its value.
 
-        The program must be stopped; it is not resumed. `frame_id` is the adapter's id of the frame in which the
-        expression is looked up, now and at each stop. With None the watchpoint is set without a frame, and the values are
-        read in the innermost frame of the stop; so they are for an id that is not on the stack. After an error that says
-        that a watchpoint may be set, the caller removes it by `end`.
+        The program must be stopped; it is not resumed. The evaluation may run code of the program. A data
+        breakpoint of DAP on the same data is replaced. `frame_id` is the adapter's id of the frame in which the
+        expression is looked up, now and at each stop. With None the watchpoint is set without a frame, and the
+        values are read in the innermost frame of the stop. The values are read there, too, if no frame on the
+        stack has the id. After an error that says that a watchpoint may be set, the caller removes the watchpoint
+        by `end`.
 
         Raises:
             ArgumentError: The adapter cannot watch the expression; no watchpoint is set.
-            NoConditions: Changes are watched (`on` is "change"), and the value is more than a number or a word, so that
-                a watchpoint misses changes behind the value; no watchpoint is set.
+            NoConditions: Changes are watched (`on` is "change"), and the value is more than a number or a word,
+                so that a watchpoint misses changes behind the value; no watchpoint is set.
             NotStopped: The program runs; a watchpoint may be set.
             DapeerError: The adapter did not answer, or rejected a request; a watchpoint may be set.
         """

@@ -341,7 +341,9 @@ class RunningTime:
     async def wait_until_run(self, seconds: float) -> None:
         """Wait until the programs have run for `seconds` since the counting began; stops do not count.
 
-        The time is counted meanwhile, as by `count_time`.
+        The counting began when this object was made, so it may return at once. Time counts as long as none of the
+        programs is stopped; while one is stopped it waits without a limit. The time is counted meanwhile in
+        `seconds_run` and `seconds_stopped`, as by `count_time`.
         """
         while self.seconds_run < seconds:
             stopped, programs = self._was_stopped, self._programs()
@@ -521,8 +523,12 @@ class TriggerRun:
     async def _do_one(self, each: TriggerProgress) -> bool:
         """Wait until the program is ready, do one trigger, and record its line.
 
-        Return whether the next may follow: False if this one has failed. Errors (`DapeerError`) raise nothing, and are the line. What it
-        has brought is added to the program's `responses`.
+        Return whether the next trigger may follow: False if this one has failed, or its answer tells of a
+        failure. Errors (`DapeerError`) raise nothing: they become the trigger's line. `each` is the trigger with
+        its progress. Waiting and doing may each take `SECONDS_TO_ANSWER` of the program's running time; time at
+        stops does not count, so the wait may be longer. The trigger's state becomes `waits`, `sent` and `done`,
+        and those who wait for the program are woken at the end. The text of an answer's body is appended to the
+        program's `responses`.
         """
         title, wait = each.trigger.title, RunningTime(self.programs)
         each.state = "waits"

@@ -244,8 +244,8 @@ def parse_triggers(spec: Sequence[Json]) -> tuple[Trigger, ...]:
 def parse_ready(spec: Json | None) -> ReadyCondition:
     """Return what a caller's argument `ready` says: an object with either `port` or `output`.
 
-    None gives a `ReadyCondition` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535; `output` is checked by
-    `checked_pattern`.
+    None gives a `ReadyCondition` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535;
+    `output` is checked by `checked_pattern`.
 
     Raises:
         ArgumentError: It has neither key, or more than one, or a port or a pattern that is invalid.
@@ -359,12 +359,13 @@ def _parse_request(spec: Json) -> HttpRequest:
 
 
 def _encode_body(key: str, value: object) -> tuple[str, bytes]:
-    """Return the content type and the bytes of a body.
+    """Return the content type and the bytes of a body, in UTF-8.
 
-    `key` says how `value` is written: json, form or body, which is a text and has an empty content type.
+    `key` says how `value` is written: `json`, any value; `form`, an object, whose lists repeat their key; or
+    `body`, a text as it is, whose content type is empty.
 
     Raises:
-        ArgumentError: The value does not fit the key.
+        ArgumentError: With `form` the value is no object, or with `body` no text.
     """
     if key == "json":
         return "application/json", json.dumps(value, ensure_ascii=False).encode(errors="replace")

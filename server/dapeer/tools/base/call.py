@@ -224,12 +224,15 @@ async def run_with_consent(
 ) -> Reply:
     """Ask people for consent, do the `work`, and show them its outcome; return the work's reply.
 
-    `action` is what they are asked for. If `action` is None, nobody is asked or shown anything. A failure, or a cancellation, of consent
-    or work is shown to people, too, and raised. `people` is whoever asks and shows: in the server, the `Peers`.
+    `action` is what they are asked for; `work` is called once, without arguments, after all have consented.
+    If `action` is None, nobody is asked or shown anything. `people` is whoever asks and shows: in the server,
+    the `Peers`, whose answers are awaited without a limit. People are shown the `outcome` of the reply, or
+    that consent or work has failed or was cancelled; the error or cancellation is then raised again. An error
+    that is no `DapeerError` is shown as a bug in dapeer.
 
     Raises:
         RefusedByPerson: The person did not allow it; the work was not begun.
-        DapeerError: Any error of the work.
+        DapeerError: The work has raised it; any other exception of the work leaves, too.
     """
     if action is None:
         return await work()

@@ -293,13 +293,18 @@ async def evaluate_expression(
 ) -> EvaluationResult:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
-    `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
-    the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `remaining`. If
-    the program has left the stop by then, or was not stopped, the value is returned without a reference; else the reference is a handle of
-    the stop. `remaining` is the remaining time of the call. `whole` asks for the value uncut, in a `format` that the adapter must know.
+    Code of the program may run. `frame` is the adapter's id of a frame; None: the expression is evaluated
+    without one. `context` is DAP's, such as `watch` or `repl`. `whole` asks for the value uncut, in a
+    `format` that the adapter must know. `remaining` is the remaining time of the call, which limits the wait.
+
+    If the program has left the stop by then, or was not stopped, the adapter's value is returned without a
+    reference. Else the elements that the adapter leaves out of a container are requested, too, as far as
+    there is time, and kept in the stop's values; the reference is a handle of the stop, or 0 if the value has
+    no members.
 
     Raises:
-        DapeerError: The expression cannot be evaluated, or the adapter does not answer within `remaining`.
+        DapeerError: The expression cannot be evaluated, the adapter does not answer within `remaining`,
+            elements cannot be requested, or the stop has no handle left.
     """
     before = session.mirror.stop
     seconds = max(round(remaining.remaining_ms / 1000, 2), 0.01)
@@ -392,13 +397,11 @@ async def _note(
 
 
 async def _request_folded_elements(session: Session, stop: Stop, variable: Variable) -> None:
-    """Request the elements of a value that the adapter shows folded, level by level.
+    """Request the elements of a value that the adapter shows folded, and of folded values in it.
 
-    They are stored in the stop's values. At most `MAX_OPENED_VALUES` containers are requested; one that is known already is not requested
-    again.
-
-    Raises:
-        DapeerError: A request fails.
+    This goes level by level, from `variable` on. The elements are stored in the stop's values. At most
+    `MAX_OPENED_VALUES` containers are requested; one whose members are known already is passed over, with all
+    that is in it. A request that fails raises nothing: its container stays as it is.
     """
     folded, opened = [variable], 0
     while folded and opened < MAX_OPENED_VALUES:
@@ -423,10 +426,13 @@ async def evaluate_all(
 ) -> list[EvaluationResult]:
     """Evaluate expressions one after the other; return one result per expression, in their order.
 
-    An expression that fails has its error in its result; a name that does not exist gets suggestions. After an expression that takes too
-    long, or that resumes, stops or ends the program, the following ones are not evaluated: their error says so. `frame` is the adapter's id
-    of a frame, or None for no frame; `context` is DAP's, such as `watch`; `remaining` is the time for all of them. `evaluate_one` evaluates
-    an expression where `evaluate_expression` is not to.
+    The evaluation may run code of the program. An expression that fails (a `DapeerError`) raises nothing, and
+    has the error in its result; a name that does not exist gets suggestions. After an expression that takes
+    too long, whose adapter has gone, or that resumes, stops or ends the program, the following ones are not
+    evaluated: their error says so. A result's `consequence` tells what has become of the program. `frame` is
+    the adapter's id of a frame, or None for no frame; `context` is DAP's, such as `watch`; `remaining` is the
+    time for all of them. `evaluate_one` is awaited with each expression in place of `evaluate_expression`,
+    and returns its result; None: `evaluate_expression` is used.
     """
 
     async def evaluate_shortened(expression: str) -> EvaluationResult:

@@ -582,7 +582,8 @@ async def _reasons_for_slowness(session: Session, remaining: RemainingTime) -> l
 def snapshot_of(facts: SessionFacts) -> Snapshot:
     """Return gathered facts as one snapshot, which is what is shown of a stop.
 
-    The reason is `until` if what the caller waited for with `dap_run_until` has come about.
+    The reason is `until`, and the stop's description is left out, if the program is stopped and what the caller waited
+    for with `dap_run_until` has come about.
     """
     collected = facts.collected
     view = merge_snapshot(

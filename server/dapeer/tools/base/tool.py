@@ -67,11 +67,13 @@ def check_names(arguments: Mapping[str, Any]) -> None:
 async def check_file_systems(arguments: Mapping[str, Any], project: Path) -> None:
     """Ask the file system, in another thread, whether the files exist that a call's arguments name.
 
-    The answers are not used: a call that names a file on a stalled mount shall fail here, and not block the event loop later. `project` is
-    the folder to which relative paths belong, as is the argument `cwd`. `arguments` are the call's, by name.
+    The answers are not used: a call that names a file on a stalled mount shall fail here, and not block the event loop
+    later. `project` is the folder to which relative paths belong, as is the argument `cwd`. `arguments` are the call's,
+    by name; without a file among them nothing is asked. The call waits for at most `SECONDS_TO_ANSWER`, in all; a
+    thread that gets no answer is left behind.
 
     Raises:
-        ArgumentError: A file system does not answer within `SECONDS_TO_ANSWER`.
+        ArgumentError: A file system does not answer in that time; the error names the argument.
     """
     places = list(_places(arguments, project))
     looking = ["", ""]
@@ -500,10 +502,13 @@ class Tool:
     async def _run_with_consent(self, call: Call, checked: BaseModel) -> Reply:
         """Run the tool with checked arguments, asking people for consent before, and return its reply.
 
-        If a read-only tool finds that it needs consent for more, the person is asked for that kind, and the tool is run again.
+        Nobody is asked if the call's kinds need no consent. If the tool finds while it runs that it needs consent
+        for a further kind, the person is asked for that kind, and the tool is run again from its beginning, with
+        consent for this kind alone.
 
         Raises:
             RefusedByPerson: The person does not consent, the server is read-only, or nobody can be asked.
+            ConsentNeeded: The second run needs consent for yet another kind.
             DapeerError: Any error of the tool.
         """
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
@@ -541,10 +546,14 @@ class Tool:
     async def _run_for_members(self, call: Call, values: Json) -> Reply:
         """Run the tool for the session that the arguments name, or for each member of their `group`.
 
-        `values` are the checked arguments by name, defaults included.
+        `values` are the checked arguments by name, defaults included. `group` is looked at only if the tool takes one (its
+        `group_state` is not empty); the tool then runs for the members that are in the state that it needs.
 
         Raises:
             ArgumentError: Both a group and a session are given.
+            NoSession: There is no such group.
+            NotStopped: No member of the group is in the state that the tool needs.
+            ToolTimeout: The deadline has passed.
             DapeerError: Any error of the tool.
         """
         if self.group_state and (name := values.get("group")) is not None:

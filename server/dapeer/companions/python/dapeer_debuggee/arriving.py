@@ -65,9 +65,11 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 def arrive(texts: dict[str, str]) -> str:
     """Apply all patches of pydevd, which must be imported, in this program; return why that failed.
 
-    The text is empty if it did not. `texts` are the modules' sources by `python/PATH`, and the user's setting under `DAPEER_PATCHES`.
-    Nothing happens if these patches are there already, or the setting is `off`; both count as no failure. At a disconnect all is undone,
-    and the modules are removed; so it is after a failure, which raises nothing.
+    The text is empty if nothing failed. `texts` are the modules' sources by `python/PATH`, and the user's setting
+    under `DAPEER_PATCHES`. If these patches are there already, or the setting is `off`, nothing is patched, and
+    that counts as no failure. If the program has a package of the same name, nothing is changed, and the text says
+    so. When the debugger disconnects, all is undone, and the modules are removed; the same is done here after an
+    `Exception`, which is not raised: the text has its type and message.
     """
     if f"{PACKAGE}.improving" in sys.modules:
         return ""

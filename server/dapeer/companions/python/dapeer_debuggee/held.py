@@ -123,10 +123,12 @@ def container(
 def object_text(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
     """Return the text of an object of the class `kind` with its attributes, in about `max_chars`.
 
-    It is `TYPE(NAME=VALUE, …)`, or `<TYPE: NAME=VALUE, …>` for a class with a `repr` of its own, which is not called; `<TYPE>` if it has no
-    attributes. At most `MAX_MEMBERS` are shown, then the number of all. A class, function or module is shown by its name, and one of the
-    `PLAIN` classes by its `repr`, unless it has a time zone. `around` are the ids of the objects that it is in, the outermost first;
-    inside of itself, or of `MAX_LEVELS` others, it is `<TYPE>`, too.
+    It is `TYPE(NAME=VALUE, …)`, or `<TYPE: NAME=VALUE, …>` for a class with a `repr` of its own, which is not
+    called; `<TYPE>` if it has no attributes. At most `MAX_MEMBERS` are shown, and fewer where `max_chars` is
+    used up; if some are left out, the number of all follows. A class, function or module is shown by its
+    name, and one of the `PLAIN` classes by its `repr`, unless it has a time zone. `around` are the ids of the
+    objects that `value` is in, the outermost first; inside of itself, or of `MAX_LEVELS` others, it is
+    `<TYPE>`, too. No code of the program runs.
     """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):

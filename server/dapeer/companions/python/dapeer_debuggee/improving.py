@@ -86,10 +86,14 @@ class All(Dict[str, int]):  # noqa: UP006 - Python 3.8 has no other
 
 @UNSAID
 def say_nothing(patch: Any) -> None:
-    """Patch pydevd so that it prints no warnings about itself.
+    """Patch pydevd so that it does not print two of its warnings.
 
-    These are that the program calls `sys.settrace`, and that a thread has not started. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    One is that the program calls `sys.settrace`, the other that a thread has not started; other critical
+    messages are still printed. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is set or replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
     """
     patch.set(WARNINGS, All())
 
@@ -100,10 +104,11 @@ def say_nothing(patch: Any) -> None:
 
 
 def improve(*, prints: bool) -> None:
-    """Apply all patches of pydevd, which must be imported, in this process; a second call does nothing.
+    """Apply all patches of pydevd in this process; a second call does nothing, also in a forked child.
 
-    A module that cannot be imported is reported as a row that has failed. Rows that are off are reported by an event of pydevd's. No
-    exception of a patch leaves it.
+    pydevd must have been imported before. A module of patches that cannot be imported is reported as a row (the record
+    of one patch) that has failed. From then on, rows that are off are reported by an event of pydevd's. No `Exception`
+    of a patch's module leaves this call.
 
     Args:
         prints: Whether this process's stdout is the program's output.

@@ -99,7 +99,8 @@ def shape(function: Any) -> str:
 def digest(function: Any) -> str:
     """Return twelve hexadecimal digits of a function's source text, as its file has it now.
 
-    A function that a row has replaced is unwrapped first.
+    They are the beginning of its SHA-256. A method stands for its function, and a function that wraps another one
+    (`__wrapped__`), as the replacement of a patch does, for the innermost one.
 
     Raises:
         Misfit: There is no such text, as of a compiled function.

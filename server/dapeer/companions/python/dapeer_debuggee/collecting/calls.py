@@ -75,8 +75,9 @@ class OpenCall:
     def changed(self) -> str:
         """Return which arguments have changed since the call began, as `name: before → now` between commas.
 
-        It is empty if none has. The argument's object is looked at, whatever its name stands for by now. One that looks the same but holds
-        other objects is `name: changed within, now`.
+        The text is empty if none has. The object that was passed is looked at, whatever the argument's name stands for
+        by now; objects that cannot change, such as numbers, are not. For one that looks the same but holds other
+        objects the text is `name: changed within, now`.
         """
         changes: list[str] = []
         for name, value in self.values.items():
@@ -92,8 +93,11 @@ class OpenCall:
 def content_token(value: Any) -> Any:
     """Return a token of what a value holds: it equals a later one while the value holds the same objects.
 
-    It keeps none of them alive. Of a list, tuple, set or dict the token has the number of elements and the ids of the first
-    `MOST_ELEMENTS`, of a `bytearray` bytes, of another object its attributes by name, each as id and cell. No code of the program runs.
+    It keeps none of them alive. For a list, tuple or set the token is the number of elements and the list of their
+    ids; for a dict the number and the pairs of ids of key and value; for a `bytearray` its bytes and its length.
+    Only the first `MOST_ELEMENTS` count: a change behind them is seen only if it changes the number. For any other
+    object, a subclass of these too, it is a dict of its attributes by name, each as id and cell (its text); empty
+    if it has none. No code of the program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is list or kind is tuple or kind is set or kind is frozenset:
@@ -186,9 +190,10 @@ class CallRecorder:
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
         """Write the row of a frame's call that is over; return whether the thread is to stop behind it.
 
-        `error` is what it raised, or the cell (text) of that; None: it has returned `result`. The thread is to stop behind the call whose
-        number the point's `life` names. A call that was not noted has no row, and False is returned. A row that cannot be made is counted
-        as lost.
+        `error` is what the call raised: the exception, or its text as a cell of a row; None: it has returned
+        `result`. The result is True for the call whose number is the key `call` of the point's `life`, else
+        False. A call whose begin was not noted has no row, and False is returned. A row that cannot be made is
+        counted as lost. The call counts as over from now on: a second `end` does nothing.
         """
         call = self._calls.pop(id(frame), None)
         if call is None:
@@ -202,8 +207,11 @@ class CallRecorder:
     ) -> None:
         """Write the row of a call that has returned `value`, or raised `error` (the exception, or its cell).
 
-        The cells are `row_format.CALL_COLUMNS` and the point's expressions, evaluated now. Its time is that of its begin; its duration
-        leaves out how long the debugger had stopped the thread.
+        With `error` None the call has returned. The cells are `row_format.CALL_COLUMNS` and the point's
+        expressions, which are evaluated now with the names of `frame`: code of the program may run. The row's
+        time is that of the call's begin, its duration leaves out how long the debugger had stopped the thread;
+        both are written in nanoseconds with `e-9` behind them. A row that finds no room, not even in a next
+        chunk, is counted as lost.
         """
         took = time.perf_counter_ns() - call.start - (returned.stopped_ns() - call.stopped)
         if error is None:

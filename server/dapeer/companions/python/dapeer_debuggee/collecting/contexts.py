@@ -81,7 +81,8 @@ def printable_name(name: Any) -> str:
 def thread_name() -> str:
     """Return this thread's name as cell text, or `thread NUMBER` where `threading` does not know it.
 
-    It makes no `threading.Thread`, as `threading.current_thread` would.
+    Unprintable characters of the name are escaped. NUMBER is the thread's `threading.get_ident`. It makes no
+    `threading.Thread`, as `threading.current_thread` would.
     """
     thread = threads._active.get(ident())
     return (

@@ -73,7 +73,8 @@ class MonitoringHooks:
     def end(self) -> None:
         """Record nothing more, and give the number of our tool back; do nothing if it has not begun.
 
-        Plans are cleared, and the end at exit is not registered any more.
+        The number is the tool id of `sys.monitoring`, of which all events are switched off and all callbacks removed.
+        The plans of what to record are cleared, and nothing of this object is called any more when the program exits.
         """
         if self._tool is None:
             return

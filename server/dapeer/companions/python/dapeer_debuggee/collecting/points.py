@@ -369,8 +369,9 @@ class CodePlan:
     def enter(self, frame: Any) -> None:
         """Record that a function begins, and stop there if it has a breakpoint.
 
-        A stop lasts until the thread is resumed. Nothing happens if the debugger has called a library's function for itself. Recorders that
-        have enough are removed. `frame` is that of the call.
+        `frame` is that of the call. Recording evaluates expressions and conditions of points, so code of the
+        program may run. A stop lasts until the thread is resumed. Recorders that have enough are removed. Nothing
+        happens if the debugger has called a library's function for itself.
         """
         if self.of_library and functions.serves_debugger(frame):
             return

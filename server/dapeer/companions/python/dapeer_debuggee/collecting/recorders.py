@@ -377,10 +377,12 @@ class Maker:
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
         """Return a function of a frame that gives an expression's value; `nothing` where that raises.
 
-        `missed` is called with the cell of the error then. With `holds` the function gives a tuple: whether the value is true, and the
-        value; but `nothing` itself, not in a tuple, where the expression or the test of its value raises. An expression whose
-        failures have taken too much time is not evaluated for a while (`Expression.waits`), and gives `nothing`, too.
-        `expression` is an `expressions.Expression`, `frame` one of the code in which it is used.
+        `expression` is an `expressions.Expression`, `frame` one of the code in which it is used. The function
+        also gives `nothing` where a name of the expression has no value, where the evaluation exceeds the
+        deadline and is cut off, and, without evaluating, for a while after the expression's failures have taken
+        too much time (`Expression.waits`). Of all these, `missed` is called first, with one argument: the cell
+        (text) that says what has failed. With `holds` the function gives a tuple: whether the value is true, and
+        the value; but `nothing` itself, not in a tuple, where the expression or the test of its value raises.
         """
         point = types.SimpleNamespace(
             id=0, condition=None, expressions=[], hits=None, max_hits=None

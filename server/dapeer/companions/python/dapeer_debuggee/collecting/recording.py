@@ -134,7 +134,9 @@ class Rows:
     def _ensure_open(self) -> bool:
         """Return whether there is a file of rows, and make it if not; after a failure not for `PAUSE_SECONDS`.
 
-        False: it cannot be made now; the error is remembered, as `_fail` says.
+        A new file is mapped, its header is written, and the `PID.lost` file of an earlier failure is removed.
+        False: no file can be made now. If that was tried, the error is remembered and lines are counted as lost,
+        as `_fail` says; nothing is tried during the pause.
         """
         if self._header is not None:
             return True
@@ -195,9 +197,11 @@ class Rows:
         return self._numbers.get(context) or self._number(context)
 
     def _number(self, context: str) -> int | str:
-        """Give a context a number in the header, and return that; without room there, return the context.
+        """Give a context a number in the header of the file of rows; return that number, or the context.
 
-        `context` is the text of thread, task and caller. One that has a number already keeps it.
+        `context` is the text of thread, task and caller. A context that has a number already keeps it. The first number is
+        0. The context itself is returned, and gets no number, if the header has no room for it, or no file of rows can be
+        made; the file is made if there is none.
         """
         with self._lock:
             number = len(self.contexts)
@@ -251,7 +255,8 @@ class Rows:
     def count_lost_row(self) -> None:
         """Count a row that could not be made or written, and write the count into the header.
 
-        Without a file of rows, it is written into the one that tells of lost rows, but not each time.
+        Without a file of rows, the count is written into the `.lost` file instead, if there is one: for each of the first
+        `REPORTED_AFTER_ROWS` lost rows, and then for each `REPORTED_AFTER_ROWS`th. An error of the system is ignored there.
         """
         with self._lock:
             self.lost += 1

@@ -192,9 +192,14 @@ def pass_exits(patch: Any) -> None:
 def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
     """Patch pydevd so that it does not stop at exceptions that leave the program, if `is_passed` says so.
 
-    `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop.
-    `patch` is the `patching.Row` for this change; its `replaces` must have the key `UNHANDLED`. When the row
-    is undone, pydevd stops as before.
+    `is_passed` is called in the program at each such exception, with a tuple of the exception's type, the
+    exception and its traceback, and returns True for no stop. If it raises, pydevd stops, and the row is off
+    from then on. `patch` is the `patching.Row` for this change; its `replaces` must have the key `UNHANDLED`.
+    When the row is undone, pydevd stops as before.
+
+    Raises:
+        Misfit: The row does not state `UNHANDLED`, or that function of pydevd is missing or otherwise than
+            expected.
     """
 
     @patch.replace(UNHANDLED)

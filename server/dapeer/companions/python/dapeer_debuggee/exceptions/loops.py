@@ -171,11 +171,12 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 def show_logged_error(failure: Any) -> None:
     """Stop at an exception of the program that Twisted itself is about to log.
 
-    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where
-    the program itself logs one, for an exception that is no `Exception` (such as `SystemExit`) or where there
-    is none, or where the exception is not the one that is being handled, or has no frame of the program; but
-    an `Exception` that a collected Deferred logs is always passed to `show_collected`, which stops or reports
-    it. The function returns when the user resumes, and raises nothing.
+    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the
+    program itself logs one, for an exception that is no `Exception` (such as `SystemExit`) or where there is none,
+    or where the exception is not the one that is being handled, or has no frame of the program; but an `Exception`
+    that a collected Deferred logs is always passed to `show_collected`, which stops or reports it. The function
+    returns when the user resumes, or at once where the debugger does not stop at uncaught exceptions, and raises
+    nothing.
     """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):
@@ -195,10 +196,11 @@ def show_logged_error(failure: Any) -> None:
 def show_collected(error: Exception, frames: Any, frame: Any) -> None:
     """Stop at an exception that a Deferred had when it was collected; report it where no frame can stop.
 
-    It is reported (`report_error`) if the program has no frame on the stack, or is stopped already. A remark
-    is shown with a stop where the exception's traceback has no frame of the program: then it gets frames of
-    the places in `frames`, without variables, or, if none of these is the program's either, the program's
-    innermost frame on the stack. The function returns when the user resumes.
+    It is reported (`report_error`) if the program has no frame on the stack, or is stopped already. A remark is
+    shown with a stop where the exception's traceback has no frame of the program: then it gets frames of the places
+    in `frames`, without variables, or, if none of these is the program's either, the program's innermost frame on
+    the stack. The function returns when the user resumes; where the debugger does not stop at uncaught exceptions,
+    it returns at once instead of stopping, and reports nothing.
 
     Args:
         error: The exception.

@@ -71,7 +71,10 @@ def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
 
 
 def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of all frames of a traceback but the debugger's, outermost first."""
+    """Return file, line and function of all frames of a traceback but the debugger's, outermost first.
+
+    Each is a tuple in this order; the file is as the code object names it. The list is empty for None.
+    """
     frames: list[tuple[str, int, str]] = []
     while trace is not None:
         code = trace.tb_frame.f_code

@@ -103,9 +103,14 @@ def improve_children(patch: Any) -> None:
 def replace_makers(patch: Any) -> None:
     """Patch pydevd's functions that start processes, so that some programs are started by a stand-in.
 
-    `setting` is filled from the environment variable `SETTING`, which has JSON; it says which programs get a stand-in.
-    Without the variable nothing changes. `patch` is this patch's `patching.Row`: it calls this function when it is
-    applied, and its `undo` puts back what was replaced by it.
+    A stand-in is a process of dapeer's that waits until it is debugged, and then becomes the program.
+    `setting` is filled from the environment variable `SETTING`, which has JSON and says which programs get a
+    stand-in: `names` and `native`, as `gets_stand_in` explains. Without the variable nothing changes. `patch`
+    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts the
+    replaced functions back.
+
+    Raises:
+        Misfit: pydevd does not have a function that is to be replaced, or has it otherwise than expected.
     """
     said = os.environ.get(SETTING)
     if not said:

@@ -137,7 +137,9 @@ def restore_thread_functions() -> None:
 def restore_hooks() -> None:
     """Put back `sys.settrace` and `sys.breakpointhook`, and remove names that pydevd has added.
 
-    It has added names to `builtins`, and variables (`ADDED`) to the environment, which are removed, too. A hook that is not pydevd's stays.
+    `sys.breakpointhook` becomes Python's own function again, if it is pydevd's or debugpy's; a hook of somebody else's
+    stays. Names in `builtins` whose values are of pydevd or debugpy, and the variables `ADDED` of the environment, are
+    removed.
     """
     importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
     of_sys: dict[str, Any] = sys.__dict__

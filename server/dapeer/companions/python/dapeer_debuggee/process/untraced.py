@@ -200,11 +200,13 @@ def this_thread() -> Any:
 def trace_when_needed(patch: Any) -> None:
     """Patch pydevd so that it traces no thread until something needs it.
 
-    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `patch` is this patch's `patching.Row`: it calls
-    this function when it is applied, and its `undo` puts back what was replaced by it.
+    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `patch` is this
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced and removes the finder that is inserted at the front of `sys.meta_path`.
 
     Raises:
-        Misfit: debugpy has no helper for this processor; nothing is changed.
+        Misfit: debugpy has no helper for this processor that traces running threads, and nothing is changed;
+            or a function of pydevd that is to be replaced is missing or otherwise than expected.
     """
     pydevd: Any = importlib.import_module("pydevd")
     if sys.version_info >= (3, 12) or pydevd.get_global_debugger() is not None:
@@ -231,6 +233,9 @@ def delay_tracing_until_needed(patch: Any) -> None:
     change of breakpoints, or `enable_tracing`, begins the tracing of all threads where a breakpoint, step, pause or
     filter needs it. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts the functions back. The caller has
     set `tracing.is_on` to False before.
+
+    Raises:
+        Misfit: One of these functions of pydevd is not as it is known, or the row does not state it.
     """
 
     @patch.replace(ENABLE)
@@ -258,9 +263,15 @@ def delay_tracing_until_needed(patch: Any) -> None:
 
 
 def begin_at_stops(patch: Any) -> None:
-    """Replace the functions of pydevd that stop threads: tracing begins before a stop.
+    """Replace the functions of pydevd that stop threads, so that tracing begins before a stop.
 
-    It may end when the thread is resumed. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
+    With these, all threads are traced from just before a thread is suspended, or the program calls
+    `breakpoint()`. When the thread is resumed, tracing ends again if nothing needs it, except after a stop
+    for an exception. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts the functions back.
+
+    Raises:
+        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(SUSPEND)

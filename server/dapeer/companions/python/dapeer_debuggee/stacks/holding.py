@@ -494,8 +494,10 @@ def exit_methods_of(coroutine: Any) -> list[Any]:
 def locks_of_manager(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
     """Yield the lock that the object of a `with` is, or those that the generator behind it has taken.
 
-    Each has the place where it was taken: `place`, or that in the generator. `manager` is that object; one of `contextlib.contextmanager`
-    has such a generator.
+    `manager` is the object of the `with`. If `contextlib.contextmanager` (or its async form) has made it, the
+    locks that its generator holds are yielded, each with the place in the generator where it was taken;
+    nothing if the generator is over. A lock, semaphore or condition (as its lock) of a known library is
+    yielded with `place`, the text that tells where the `with` is. Any other object yields nothing.
     """
     module, kind = paths.kind_of(manager)
     if module == "contextlib" and kind.endswith("GeneratorContextManager"):

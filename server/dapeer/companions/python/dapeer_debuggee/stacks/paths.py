@@ -114,11 +114,12 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
 def evaluate_aside(code: types.CodeType, frame: Any) -> Any:
     """Return what a compiled expression gives with a frame's names, in a new thread that is not debugged.
 
-    `code` is compiled for `eval`; what it assigns to locals does not reach the frame. It blocks for `SECONDS_TO_EVALUATE` at most; what
-    takes longer runs on in that thread.
+    `code` is compiled for `eval`, and runs in the program; what it assigns to locals does not reach the
+    frame. The call blocks for `SECONDS_TO_EVALUATE` at most; an expression that takes longer runs on in that
+    thread.
 
     Raises:
-        LookupError: It raises anything, or is not over in time.
+        LookupError: The expression raises anything, or is not over in time; the message says which.
     """
     done = _thread.allocate_lock()
     done.acquire()
@@ -203,11 +204,13 @@ def index(node: Any) -> Any:
 def attribute(value: Any, name: str, text: str) -> Any:
     """Return the attribute `name` of a value, read without code of the program.
 
-    It is looked for in the object's own attributes, then in its class and the bases of that. `text` is the expression, for errors. A name
-    with two leading underscores is also found in its mangled form, among the object's own attributes only.
+    The attribute is looked for among the object's own, then in its class and the bases of that; for a class as
+    `value`, in this class and its bases. `text` is the expression, for errors. A name with two leading underscores
+    is also found in its mangled form, among the object's own attributes only.
 
     Raises:
-        NeedsCodeError: There is none, or it is a method, descriptor or property.
+        NeedsCodeError: There is no such attribute, or it is found in a class and is a method, descriptor or
+            property.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     mine = held.attributes(value, kind)

@@ -54,7 +54,8 @@ class DebuggerWithFrames:
 def listed_frames(debugger: Any, frames: Any) -> list[Any]:
     """Return the frames of a stack that pydevd lists: those of all files but its own.
 
-    `debugger` is pydevd's `PyDB`; `frames` are the frames of the program, the innermost first, whose order is kept.
+    A frame without code, or whose code has no name, is left out, too. `debugger` is pydevd's `PyDB`; `frames` are the
+    frames of the program, the innermost first, whose order is kept.
     """
     own: object = debugger.PYDEV_FILE
     known: dict[int, bool] = {}
@@ -284,7 +285,11 @@ REPORTED_OF_MODULES = ("__version__", "__package__")
 def report_versions(patch: Any) -> None:
     """Patch pydevd so that it reports a module's version and package only where they are strings.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Values of other types are left out, so no code of theirs runs. `patch` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
     """
 
     @patch.replace(TRACK)
@@ -359,9 +364,13 @@ def report_texts(patch: Any) -> None:
 def follow_tasks(patch: Any) -> None:
     """Patch pydevd so that, below a task's frames, a stack lists those of the tasks that await it.
 
-    These follow behind frames that are labels. Frames of dapeer's, and those that only start the program, are left out. In a traceback, the
-    frames of an exception group's members follow. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
-    its `undo` puts back what was replaced by it.
+    The frames of each of these tasks follow behind a frame that is a label. Frames of dapeer's, and those that only
+    start the program, are left out. In a traceback, the frames of an exception group's members follow, too. `patch`
+    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
     """
     lists: Any = importlib.import_module(LISTS)
 
@@ -506,8 +515,9 @@ def show_all(patch: Any) -> None:
 def as_label(frame: dict[str, Any]) -> dict[str, Any]:
     """Return a DAP stack frame; one of the file `LABEL` becomes a new frame with the hint `label`.
 
-    That has the `id` and `name`, line 0 and no source. Any other is returned itself. pydevd's prefix is removed from its `name`, also in
-    the `frame` that is given.
+    The new frame has the `id` and `name` of the given one, line and column 0, and no source. Any other frame is
+    returned itself. In both cases the prefix that pydevd gives to the frames of a label's list is removed from the
+    `name`, also in the given `frame`.
     """
     source: dict[str, Any] = frame.get("source") or {}
     frame["name"] = frame["name"].replace(f"[Chained Exc: {LABEL}] ", "")

@@ -53,8 +53,11 @@ OLD_OPERATORS = {
 def stacks(steps: list[Any]) -> list[list[Any]]:
     """Return for each instruction what is known of the value stack before it.
 
-    This is a list of expressions, the top last: each is a tree of `ast`, None for an unknown value, or `NULL` for one that is not the
-    program's. A list may be shorter than the stack: what is below is unknown. `steps` are the `dis.Instruction`s of a function.
+    The result has one list for each of `steps`, in their order. It is a list of expressions, the top last:
+    each is a tree of `ast`, None for an unknown value, or `NULL` for one that is not the program's. A list
+    may be shorter than the stack: what is below is unknown; it is empty at the target of a jump. Several
+    instructions may share one list, so the caller must not change them. `steps` are the `dis.Instruction`s of
+    a function.
     """
     found: list[list[Any]] = []
     stack: list[Any] = []
@@ -135,10 +138,11 @@ def stack_after_attribute(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def binary(step: Any, stack: list[Any]) -> Any:
-    """Return the expression of an item (`a[b]`), or of an operator with two values, of an instruction.
+    """Return the expression of an item (`a[b]`) or of an operator, which an instruction computes.
 
-    It is None if one of the two is unknown, or the operator is none of `OPERATORS`. `step` is a `dis.Instruction`, `stack` what is known of
-    the stack before it, the top last.
+    The expression is a node of `ast`. It is None if one of the two operands is unknown, or the operator is
+    none of `OPERATORS`. `step` is a `dis.Instruction`. `stack` has the expression of each value on the stack
+    before the instruction, the top last, None for one that is unknown; it stays unchanged.
     """
     left, right = stack[-2:] if len(stack) > 1 else (None, None)
     if left is None or right is None:

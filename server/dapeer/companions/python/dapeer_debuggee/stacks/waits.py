@@ -288,12 +288,17 @@ def describe_waits(members: list[ThreadOrTask]) -> dict[str, Any]:
 def wait_data(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
     """Return what a member waits for as a JSON object, in which members are their indices in `members`.
 
-    The member's `wait` must be set. The keys are `member`, `what` and `state` (texts for a person), `timed` (whether
-    the wait has a limit), `on` (the id of what is waited for; 0: no object that members share) and `by`, a list
-    of [index, how, since]: a member that has to go on first, how in words, and the place where it got what is waited
-    for. `note` distinguishes the wait from others of its kind; `together` names in words what several members wait
-    for though nobody holds it (their waits are shown in one line); `pipe` names an awaited queue in all processes that
-    have it; `decides` is true if the wait itself shows what has to go on first, though that is no member.
+    A member is a thread or task. `member.wait` must be set, and `members` must have `member` and all members
+    of its `enders`. The keys are `member`, `what` and `state` (texts for a person), `timed` (whether the wait
+    has a limit), `on` (the id of what is waited for; 0: no object that members share) and `by`, a list of
+    [index, how, since]: a member that has to go on first, how in words, and the place where it got what is
+    waited for. `note` distinguishes the wait from others of its kind; `together` names in words what several
+    members wait for though nobody holds it (their waits are shown in one line); `pipe` names an awaited queue
+    in all processes that have it; `decides` is true if the wait itself shows what has to go on first, though
+    that is no member.
+
+    Raises:
+        ValueError: `members` lacks `member`, or one that has to go on first.
     """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.enders]

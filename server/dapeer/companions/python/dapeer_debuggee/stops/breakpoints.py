@@ -181,8 +181,13 @@ def report_at_stops(patch: Any) -> None:
 def report_at_end(patch: Any) -> None:
     """Patch pydevd so that the last counts are reported, and all events sent, before it ends.
 
-    It waits for `breaking.SECONDS_TO_SEND_ALL` at most. `patch` is this patch's `patching.Row`: it calls this function when it is applied,
-    and its `undo` puts back what was replaced by it.
+    pydevd's end then waits until all is sent, for `breaking.SECONDS_TO_SEND_ALL` at most. It neither reports
+    nor waits if pydevd has ended already, or the client ends it. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(DISPOSE)
@@ -246,7 +251,12 @@ OWN_FILES = patching.Row(
 def know_by_path(patch: Any) -> None:
     """Patch pydevd so that it knows Python's own files by their paths, not by their names.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    A file of the user's that only has the name of one of them counts as the user's, not as a library's. `patch` is
+    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
     """
     library = importlib.import_module("pydevd").LIB_FILE
 
@@ -459,9 +469,13 @@ def find_moved_file(name: str, path: str) -> str:
 def know_by_ends(patch: Any) -> None:
     """Patch pydevd so that breakpoints bind in code that names its file in another folder or an archive.
 
-    pydevd gets the path of the file with breakpoints for such a name, the one with the longest equal end; where several have it, none. The
-    client is told by the event `dapeerFileNamed` when a file is first found. `patch` is this patch's `patching.Row`: it calls this function
-    when it is applied, and its `undo` puts back what was replaced by it.
+    For such a name pydevd gets the path of the file with breakpoints whose path has the longest equal end; where
+    several have it, none. The client is told by the event `dapeerFileNamed` when a file is first found. Names
+    without a file are looked at again when breakpoints are added. `patch` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
     """
     files: Any = importlib.import_module("pydevd_file_utils")
 

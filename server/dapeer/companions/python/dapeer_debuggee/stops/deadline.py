@@ -116,8 +116,10 @@ class Deadline:
     def _cut_off(self, thread: int, since: float) -> None:
         """Raise `CutOff` in a thread that still evaluates what it began at `since`, inside of a recorder.
 
-        `thread` is the thread's ident, `since` the time that `begin` has noted. A thread that is in no recorder has ended its evaluation
-        without having said so: it is forgotten. One that evaluates something else by now is left alone.
+        `thread` is the thread's ident, `since` the time that `begin` has noted in `start_times`. The thread
+        raises the error itself, at its next instruction, and is in `_fired_threads` until it calls `end`. A
+        thread that is in no recorder has ended its evaluation without having said so: its start time is dropped.
+        One that evaluates something else by now is left alone.
         """
         with self._lock:
             self._fired_threads.add(thread)

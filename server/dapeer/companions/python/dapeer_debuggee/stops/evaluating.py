@@ -66,8 +66,10 @@ class Limit:
     def nudged(self) -> Generator[None, None, None]:
         """Handle the signal `NUDGE` in the body, if this is the main thread and the signal is free.
 
-        The signal is free if the program neither handles nor blocks it. The handler raises `EvaluationTimeout` in the main thread, once
-        `cut` has sent the signal; so a call of C code ends, too. Afterwards the signal has its default action again.
+        The signal is free if the program neither handles nor blocks it. The handler raises `EvaluationTimeout` in the
+        main thread, once `cut` has sent the signal; so a call of C code ends, too. Afterwards the signal has its
+        default action again, unless the body has set another handler. In another thread, or if the signal is not free,
+        the body just runs.
         """
         if not is_free(NUDGE):
             yield
@@ -320,8 +322,13 @@ PRINTED = patching.Row(
 def add_printed(patch: Any) -> None:
     """Patch pydevd so that what an evaluation in a REPL prints is put before its result or error.
 
-    It is no output of the program then. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    What is printed so is no output of the program then. Evaluations in another context than `repl` print as
+    before. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
     puts back what was replaced by it.
+
+    Raises:
+        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(ANSWER)

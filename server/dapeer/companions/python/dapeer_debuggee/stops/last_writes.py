@@ -541,8 +541,10 @@ class LastWrites:
 def last_write_as_json(expression: str) -> str:
     """Return who has written a place last, as JSON of what `LastWrites.told` tells, or its `error`.
 
-    It is called in an evaluation: the caller's frame has the names. `expression` is the text of a variable, attribute or item. An `error`
-    is also the answer where nothing was recorded.
+    The function is called in an evaluation: names are looked up in the frame that calls it, and code of the program may
+    run for that. `expression` is the text of a variable, attribute or item. If several recordings of last writes are
+    there, the first one answers. The only key is `error`, a text, if nothing was recorded, if `expression` is none of
+    these, or if it has no value in that frame in one of the recordings.
     """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     collecting: Any = importlib.import_module("dapeer_debuggee.collecting.collecting")

@@ -114,8 +114,10 @@ class Parts:
     ) -> tuple[Any, ...]:
         """Return the state of the elements that `iterate(value)` yields, as a tuple.
 
-        If all are floats, it has their bytes; if all are of `PLAIN` types, the elements themselves and their
-        types; else what `state_of` returns for each element, which counts the parts.
+        Two such tuples are equal if the elements are the same, in the same order. If all are floats, the tuple
+        has their bytes; if all are of `PLAIN` types (or there are none), it has the elements and what tells their
+        types; else what `state_of` returns for each element, which uses up `MAX_PARTS`. `iterate` is called once,
+        with `value`; it must not run code of the program.
         """
         every = list(iterate(value))
         # A class may have a metaclass that hashes it by code of the program, so its number is taken.

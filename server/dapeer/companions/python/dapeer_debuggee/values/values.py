@@ -205,10 +205,11 @@ def proxied_objects(value: Any) -> list[Any]:
 
 
 def is_known(shows: Any, kind: Any) -> bool:
-    """Return whether a class's `__repr__` is its own in C, or of Python's library, NumPy or pandas.
+    """Return whether a class's `__repr__` is known code: its own in C, or that of a known library.
 
-    `shows` is that `__repr__`, `kind` the class. False for one in C of a base, if a class between has code in Python; what the values
-    inside run is not asked.
+    `shows` is that `__repr__`, `kind` the class. One in Python is known if the class and all its bases are of
+    Python's library, NumPy or pandas. One in C may also be that of a base, if neither the class nor a base before
+    that one has code in Python. It is False for anything else. What the values inside run is not asked.
     """
     if type(shows) is types.FunctionType:
         return all(map(is_of_library, objects.MRO.__get__(kind)))
@@ -352,8 +353,11 @@ def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
 def repr_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     """Return the `repr` of a value if it is short and runs no code of the program, else contents or type.
 
-    `kind` is the value's type, `max_chars` about how many characters it may have, `inside` what it is in. Inside another value the address
-    is left out. A `repr` that raises becomes `<no repr of TYPE>`.
+    If the `repr` would run code of the program, or is just that of `object` inside another value, the contents are
+    shown, or `<TYPE>` where there is nothing to show. If it is neither of these, but longer than both `max_chars`
+    and `MAX_UNCUT_CHARS`, the contents are shown, or else the whole `repr`, uncut. `kind` is the value's type,
+    `max_chars` about how many characters it may have, `inside` what it is in. Inside another value the address is
+    left out. A `repr` that raises becomes `<no repr of TYPE>`.
     """
     bare = objects.class_member(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and is_safe(value):
@@ -522,8 +526,9 @@ def attributes_text(
 ) -> str:
     """Return the names and values of `held` between the two texts `around`, in about `max_chars`.
 
-    `held` has the attributes of the object `value` by name. Where they do not all fit, those that say most come first, and the number of
-    all of them follows. `inside` is what `value` is in: within two other objects the text is only `<TYPE>`, within itself `TYPE(...)`, both
+    `held` has the attributes of the object `value` by name. Where they do not all fit, those that say most come
+    first, and the number of all of them follows. `inside` is what `value` is in: within another object the text has
+    at most about `MAX_INNER_CHARS`, within two it is only `<TYPE>`, and within itself `TYPE(...)`; the last two are
     without `around`.
     """
     name = objects.name_of(type(value))
