@@ -50,14 +50,24 @@ class SecretFiles:
 @lru_cache(maxsize=16)
 def _compiled(globs: Sequence[str]) -> re.Pattern[str]:
     """Return one regular expression for lower-case paths that match any of the glob patterns."""
-    each = ("".join(map(_glob_part_pattern, _PARTS.findall(glob.lower()))) for glob in globs)
+    each = (_glob_pattern(glob.lower()) for glob in globs)
     return re.compile(f"(?:.*/)?(?:{'|'.join(each)})" if globs else r"(?!)", re.DOTALL)
+
+
+def _glob_pattern(glob: str) -> str:
+    r"""Return the regular expression for a glob pattern, or for one alternative in its braces.
+
+    >>> _glob_pattern("{*.pem,id_?}")
+    '(?:[^/]*\\.pem|id_[^/])'
+    """
+    return "".join(map(_glob_part_pattern, _PARTS.findall(glob)))
 
 
 def _glob_part_pattern(part: str) -> str:
     """Return the regular expression for one piece of a glob pattern: a wildcard, a set, or a character.
 
-    `part` is a wildcard such as `**/`, a set in brackets or braces, or any other character.
+    `part` is not empty: a wildcard such as `**/`, a set in brackets or braces, or any other character. A set in
+    braces matches one of its texts between commas, in which wildcards and brackets stand for themselves.
     """
     match part:
         case "**/":
@@ -69,7 +79,7 @@ def _glob_part_pattern(part: str) -> str:
         case "?":
             return "[^/]"
         case _ if part[0] == "{" and len(part) > 1:
-            return f"(?:{'|'.join(map(re.escape, part[1:-1].split(',')))})"
+            return f"(?:{'|'.join(map(_glob_pattern, part[1:-1].split(',')))})"
         case _ if part[0] == "[" and len(part) > 1:
             return _set_pattern(part)
         case _:

@@ -187,7 +187,9 @@ def parse(data: bytes, platform: str) -> TasksFile:
 def label_of(task: Json) -> str:
     """Return a task's label, as VS Code makes it where the task has none: `npm: SCRIPT`, or the command.
 
-    An older file's `taskName` counts as a label. Without any of these the result is empty.
+    An older file's `taskName` counts as a label. A command that is an object counts by its `value`. Without any
+    of these the result is empty; an npm task without a script gives `npm: `. Types are not checked: other
+    values are given as `str` shows them, such as `None` for a command of null.
 
     >>> label_of({"command": "make"}), label_of({"command": {"value": "my make", "quoting": "strong"}})
     ('make', 'my make')

@@ -140,11 +140,12 @@ async def _frame_ids(
 ) -> Mapping[int | None, int]:
     """Return, by thread id, the frame_id of the innermost frame of the user's code in each stopped thread.
 
-    `threads` are all threads of the session. The adapter is asked for the stacks of the first
-    `MAX_MARKED_THREADS`. It is not asked for threads but the stop's own whose frames the program itself has
-    listed in `threads`: debugpy calls a thread stopped that runs no line. A thread without such a frame, or
-    whose stack does not come, is left out. The result is empty if the session is not stopped, or another stop
-    has come meanwhile.
+    `threads` are all threads of the session; those that run are left out. If the program itself has listed a
+    stopped thread's frames in `threads`, and it is not the stop's own thread, its frame is taken from there and
+    the adapter is not asked: debugpy calls a thread stopped that runs no line. The adapter is asked for the
+    stacks of the first `MAX_MARKED_THREADS` of the others. A thread without a frame of the user's, or whose
+    stack does not come, is left out. The result is empty if the session is not stopped, or another stop has
+    come meanwhile.
     """
     stop, reads = session.mirror.stop, session.thread_locator.reads_running
     if stop is None:

@@ -485,11 +485,13 @@ def _nothing_listens_error(host: str, port: int) -> ArgumentError:
 def _check_trace(pid: int) -> None:
     """Raise if the system does not let dapeer trace a process.
 
-    With the capability to trace any process, dapeer may trace those of other users. Where nothing is known of the process, only the
-    system's setting decides.
+    With the capability to trace any process (CAP_SYS_PTRACE), only a tracer that the process has already
+    prevents it: neither the process's user nor the setting `kernel.yama.ptrace_scope` is checked then. Without
+    it, a setting other than 0 counts as forbidden. Where nothing is known of the process, only the setting
+    decides.
 
     Raises:
-        ArgumentError: It is traced already, another user's, or the system forbids it in general.
+        ArgumentError: The process is traced already, is another user's, or the setting forbids tracing.
     """
     status = process_table.status(pid)
     tracer = status.get("TracerPid", "0")

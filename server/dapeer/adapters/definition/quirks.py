@@ -145,9 +145,9 @@ class FailedBreakpointReader:
         `kind` is the pattern's key in the definition; `groups` are the pattern's named groups. The event's body has
         `kind` (in words: `log message`), `expression`, `path`, `line` and `error`. They are those of the one
         breakpoint that the failure may be of. If several or none fit, the path is empty, the line 0, and the
-        expression that of the pattern; the error names the breakpoints if they are at most `MAX_NAMED_BREAKPOINTS`.
-        A failure of a condition may be reported as one of a log message, since js-debug compiles log messages to
-        conditions.
+        expression that of the pattern; the error names the breakpoints if they are two to `MAX_NAMED_BREAKPOINTS`.
+        If no breakpoint has such an option but log messages fit, the failure is reported as one of a log message,
+        since js-debug compiles log messages to conditions; the expression of the one breakpoint is then empty.
         """
         error = error_of(groups)
         meant = self._failed_breakpoints(kind, groups, error)

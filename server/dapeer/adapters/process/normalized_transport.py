@@ -288,10 +288,11 @@ class Normalizer:
     def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
         """Yield the events for an `output` event's body: failures, patches that are off, output, an exit.
 
-        The adapter's own lines, the text from a crash report on, and carriage returns of a terminal are removed as
-        the adapter's quirks say. A carriage return at the end of a terminal's text is held back until the next
-        output of that category. If nothing is left of a text, no `output` event is yielded; a body without text is
-        passed on. An exit code in the text becomes an `exited` event.
+        The adapter's own lines, all text from a crash report on (except `stdout`), and carriage returns of a
+        terminal before a line feed are removed as the adapter's quirks say. Two things are held back until the next
+        output of their category: a carriage return at the end of a terminal's text, and the beginning of a
+        failure's report, which `take_held` yields if no output follows. If nothing is left of a text, no `output`
+        event is yielded; a body without text is passed on. An exit code in the text becomes an `exited` event.
         """
         text = str(body.get("output") or "")
         if body.get("category") != "stdout":

@@ -222,14 +222,14 @@ class _ExpressionCompiler:
         """Return a function that computes arithmetic or a call of a text function in a row, by its index.
 
         `node` is the syntax tree of that part of the filter, `depth` how many levels deep `node` is nested.
-        `TEXT_FUNCTIONS` names the text functions; they are called as `name.startswith('a')` or `startswith(name,
-        'a')`. The returned function takes the row's index; for arithmetic it raises `TypeError` if an operand is
-        no number, and `ArithmeticError` such as for a division by zero.
+        Arithmetic is an operator of `_RECKONS` between two operands; `_compile_unary` compiles a minus before a
+        number. `TEXT_FUNCTIONS` names the text functions; they are called as `name.startswith('a')` or
+        `startswith(name, 'a')`. The returned function takes the row's index; for arithmetic it raises `TypeError`
+        if an operand is no number, and `ArithmeticError` such as for a division by zero.
 
         Raises:
-            ArgumentError: `node` is neither arithmetic nor such a call, has parts that a filter must not have,
-                or is nested too deeply;
-            or the pattern of a `matches` is invalid or takes too long.
+            ArgumentError: `node` is neither such arithmetic nor such a call, has parts that a filter must not have,
+                or is nested too deeply; or the pattern of a `matches` is invalid or takes too long.
         """
         match node:
             case ast.BinOp() if type(node.op) in _RECKONS:

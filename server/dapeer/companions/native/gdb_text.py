@@ -122,10 +122,11 @@ def _array_beginning(value: Any) -> str:
 def _pointer_text(value: Any, max_chars: int) -> str | None:
     """Return a pointer's address, an arrow and its target, or the text behind a pointer to characters.
 
-    `value` is a `gdb.Value`; any one-byte integer counts as a character. None: it points to `void` or a function,
-    so GDB's own text is used. A null pointer is `0x0`; a target that cannot be read is `<cannot be read>`. The
-    target's text has about `max_chars`; the text behind a character pointer is cut at `MAX_RESULT_CHARS` instead,
-    and then names its length.
+    `value` is a `gdb.Value`; any one-byte integer counts as a character. None: it points to `void` or a
+    function, so GDB's own text is used. A null pointer is `0x0`, and a target that cannot be read `<cannot be
+    read>`; but a pointer to characters is shown as GDB does: an unreadable one is `<error: …>`, and a null one
+    may be an empty text, for which GDB's own text is used as for None. The target's text has about `max_chars`;
+    the text behind a character pointer is cut at `MAX_RESULT_CHARS` instead, and then names its length.
     """
     target = value.type.strip_typedefs().target().strip_typedefs()
     if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):

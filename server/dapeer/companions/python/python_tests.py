@@ -300,12 +300,14 @@ def pass_by_exit_codes() -> None:
 def pose_as(module: str, arguments: list[str]) -> None:
     """Set `__main__` and `sys.argv` as they are under `python -m MODULE ARGUMENT…`.
 
-    `module` is a package with a `__main__`, which is not run here; the package itself is imported, which runs its
-    code. The working directory becomes the first entry of `sys.path`. `sys.modules["__main__"]` is replaced by a
-    new module.
+    `module` is a package that must have a `__main__`: without one this fails with an `AttributeError` when
+    `sys.modules["__main__"]` is replaced already. The `__main__` is not run here; the package itself is
+    imported, which runs its code. The working directory becomes the first entry of `sys.path`, also where an
+    error is raised. `sys.modules["__main__"]` is replaced by a new module.
 
     Raises:
-        ImportError: There is no such package, or it cannot be imported.
+        ImportError: There is no such package, or it cannot be imported. Any other exception that the package
+            raises at its import leaves this function, too.
     """
     sys.path.insert(0, os.getcwd())
     spec: Any = importlib.util.find_spec(f"{module}.__main__")

@@ -446,12 +446,14 @@ class Registration:
             self.end_event.set()
 
     async def _register_unless_connected(self) -> None:
-        """Register the core at the OpenCode server unless it is connected, and report its state to Neovim.
+        """Register the core at the OpenCode server, and report its state to Neovim.
 
-        The state is `connected` or `failed`; a core that is still connected is only reported if it was not yet.
-        Before the core is registered, what the person's configuration of OpenCode has of dapeer is requested and
-        kept for the removal. An error of OpenCode raises nothing: it is reported, unless the removal was requested
-        meanwhile, and `keep_up` does not try again before something changes.
+        If this object has registered the core before, OpenCode is asked for its state: a core that is still
+        connected is only reported, and only if it was not yet. Otherwise the core replaces what has its name there,
+        even a server that is connected; before, what the person's configuration of OpenCode has of dapeer is
+        requested and kept for the removal. The state is `connected` or `failed`. An error of OpenCode raises
+        nothing: it is reported, unless the removal was requested meanwhile, and `keep_up` does not try again before
+        something changes.
         """
         async with self._opencode() as opencode:
             if self._is_there and await is_connected(opencode, self.directory, self._claim.name):

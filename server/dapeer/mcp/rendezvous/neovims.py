@@ -97,8 +97,9 @@ class Neovims:
     async def _attach_busy(self, address: str) -> None:
         """Attach a busy Neovim once it answers, and return then, or once it has gone.
 
-        It may wait for days. Meanwhile its `address` is among `_busy_addresses`, so that no other task waits for it.
-        Nothing is raised: errors of Neovim end the wait silently, any other error is logged.
+        It may wait for days. Meanwhile its `address` is among `_busy_addresses`: the caller must check that the
+        address is not there yet, since this function does not, so that only one task waits for a Neovim. Nothing is
+        raised: errors of Neovim end the wait silently, any other error is logged.
         """
         self._busy_addresses.add(address)
         try:

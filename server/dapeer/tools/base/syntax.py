@@ -35,19 +35,21 @@ def check_breakpoint(
 ) -> None:
     """Check that all expressions of a breakpoint parse, as far as dapeer knows the language of its file.
 
-    Expressions of Python are parsed; of other languages only an operator without operand, or a brace without the
-    other, is found. With `expect`, the expressions of `collect` are not checked. Nothing is changed or returned.
+    Expressions of Python are parsed. Of all other languages, known or not, only an operator without operand at
+    the end is found, and in `collect` a brace without the other. With `expect`, the expressions of `collect`
+    are not checked. The hit condition is compared with the patterns of the adapters. Nothing is changed or
+    returned.
 
     Args:
         debugger: Its definitions tell the languages and adapters, and its sessions which adapters are live.
         path: The file of the breakpoint.
-        requested: The breakpoint, in DAP's terms.
-        adapter: The id of the adapter that gets the breakpoint; empty: those of live sessions. Where none of these
-            takes such files, any that does.
+        requested: The breakpoint, in DAP's terms, with `expect` and `collect` of dapeer.
+        adapter: The id of the adapter that gets the breakpoint; empty: those of live sessions. Where none of
+            these takes such files, any that does.
 
     Raises:
-        ArgumentError: An expression does not parse, `expect` is used outside of Python, or no adapter understands the
-            hit condition.
+        ArgumentError: An expression does not parse, `expect` is used outside of Python, or no adapter
+            understands the hit condition.
     """
     python = is_python(debugger, path)
     if (expect := requested.get("expect")) and not python:

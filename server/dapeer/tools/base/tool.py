@@ -267,9 +267,11 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
 
 
 def _notes_below(lines: Sequence[str], max_chars: int) -> list[str]:
-    """Return the lines in parentheses that end an answer, as many of the last as fit in `max_chars`.
+    """Return the notes that end an answer: its last lines that begin with `(`, if they fit.
 
-    `max_chars` is a number of characters. Empty: the last line is no note, or does not fit.
+    The result has as many of the last lines as fit in `max_chars` characters, of which each line end takes one;
+    their order stays, and `lines` is not changed. Whether a `)` ends a line is not checked. Empty: the last
+    line does not begin with `(`, or does not fit.
     """
     notes: list[str] = []
     for line in reversed(lines):

@@ -144,8 +144,11 @@ def lacks(names: tuple[str, ...], frame: Any) -> bool:
 def compile_expression(text: str) -> CodeType:
     """Return the compiled code of an expression, for `eval`.
 
+    `text` has no space before it, since that does not parse; it is not evaluated here. Python's warnings on it
+    (`SyntaxWarning`) are not suppressed.
+
     Raises:
-        InvalidExpression: It does not parse; the text says why.
+        InvalidExpression: The text does not parse, has a NUL, or is nested too deeply; the error says why.
     """
     try:
         return compile(text, "<collect>", "eval", dont_inherit=True)

@@ -312,12 +312,12 @@ MAX_ELEMENTS = 1000
 def describe_array(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
 
-    A NumPy number is only its value. Of many elements those at the ends are shown; those on another device are not
-    fetched. None leaves the value to other functions: it has no `dtype` and `shape` of an array; it is an array without
-    dimensions that holds no object; or it is a single value of NumPy of a class outside of NumPy, or one that is
-    neither a number, a truth value nor a time, such as `numpy.str_`. `kind` is the type of `value`, `max_chars` about
-    how many characters the text may have; `show(VALUE, ROOM)` makes the text of an element that is an object or a
-    string.
+    A NumPy number is only its value. Of many elements those at the ends are shown; those on another device are
+    not fetched. None leaves the value to other functions: it has no `dtype` and `shape` of an array; it is an
+    array without dimensions that holds no object, except for a tensor of PyTorch, which has a text; or it is a
+    single value of NumPy of a class outside of NumPy, or one that is neither a number, a truth value nor a
+    time, such as `numpy.str_`. `kind` is the type of `value`, `max_chars` about how many characters the text
+    may have; `show(VALUE, ROOM)` makes the text of an element that is an object or a string.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
