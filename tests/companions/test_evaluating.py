@@ -39,3 +39,13 @@ def test_evaluations_that_overlap_leave_the_streams_of_the_program(
     assert (sys.stdout, sys.stderr) == before
     sys.stdout.write("after\n")
     assert capsys.readouterr().out == "the program's own\nafter\n"
+
+
+def test_an_evaluation_within_another_leaves_the_outer_ones_text() -> None:
+    with capture_printed():
+        sys.stdout.write("outer, ")
+        with capture_printed():
+            sys.stdout.write("inner")
+            inner = take_printed()
+        sys.stdout.write("outer again")
+        assert (inner, take_printed()) == ("inner", "outer, outer again")

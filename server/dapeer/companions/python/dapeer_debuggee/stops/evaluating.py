@@ -285,6 +285,7 @@ def capture_printed() -> Generator[None]:
 
     Other threads print as ever, and may evaluate at the same time. What is not taken by the end is lost.
     """
+    outer = getattr(captured, "text", None)
     text = captured.text = io.StringIO()
     with lock:
         if not evaluations:
@@ -295,7 +296,8 @@ def capture_printed() -> Generator[None]:
     try:
         yield
     finally:
-        captured.text = None
+        # A stop within an evaluation may bring another one.
+        captured.text = outer
         with lock:
             evaluations.remove(text)
             if not evaluations:
