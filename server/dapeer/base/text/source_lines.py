@@ -173,16 +173,11 @@ def _enclosing_lines(lines: Sequence[str], line: int) -> Iterator[int]:
     """
     if not 0 < line <= len(lines):
         return
-    depth = _depth(lines[line - 1])
+    depth = _indent(lines[line - 1])
     for index in range(line - 2, -1, -1):
-        if lines[index].strip() and _depth(lines[index]) < depth:
-            depth = _depth(lines[index])
+        if lines[index].strip() and _indent(lines[index]) < depth:
+            depth = _indent(lines[index])
             yield index
-
-
-def _depth(text: str) -> int:
-    """Return how many characters of white space a line begins with."""
-    return len(text) - len(text.lstrip())
 
 
 # Places on a long line, as bundlers and minifiers write them.
