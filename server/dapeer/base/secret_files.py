@@ -67,7 +67,7 @@ def _glob_part_pattern(part: str) -> str:
     """Return the regular expression for one piece of a glob pattern: a wildcard, a set, or a character.
 
     `part` is not empty: a wildcard such as `**/`, a set in brackets or braces, or any other character. A set in
-    braces matches one of its texts between commas, in which wildcards and brackets stand for themselves.
+    braces matches one of its texts between commas, in which wildcards and brackets have their meaning.
     """
     match part:
         case "**/":

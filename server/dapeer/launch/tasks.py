@@ -56,7 +56,7 @@ class _RunningTask:
     output_event: anyio.Event = field(default_factory=anyio.Event)
 
     async def read(self) -> None:
-        """Read the task's output into `printed` until its pipe is closed; set `output_event` after each piece.
+        """Read the task's output into `printed` until its pipe is closed; set `output_event` with new `lines`.
 
         `printed` keeps the last `MAX_KEPT_CHARS` characters. Lines of a background task, the last 1000, are also appended to `lines`,
         without colours, for the search of its patterns.

@@ -100,9 +100,6 @@ async def _line_of_program(call: Call, session_id: int | None, source: str | int
     whose errors are ignored. `session_id` is the one that the caller has given, or None for the client's default; a
     session that is found becomes the default. None: no frame from the shown one outwards is in the source, there is
     no session, or it is not stopped.
-
-    Raises:
-        NotStopped: The session's process was killed while it was stopped.
     """
     try:
         session = call.session(session_id)

@@ -238,9 +238,6 @@ def _listening_sockets(host: str, port: int) -> list[tcp_table.Holder] | None:
     An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or
     that the system does not tell. `host` is a numeric address or a name, which may have several addresses; to
     resolve it may block.
-
-    Raises:
-        UnicodeError: The name `host` is malformed: a part between dots is empty or has more than 63 characters.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
