@@ -54,10 +54,14 @@ class NamedTests:
         return self._why_left_out(printed) or "its output says so"
 
     def _why_left_out(self, printed: str) -> str:
-        """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not.
+        """Return why the build leaves the file out, as a clause without a period; empty: no reason is known.
 
-        `printed` is the runner's output. The tests that count are those written in the file, which is read, or the one that is named. The
-        text is a clause without a period.
+        A reason is looked for only if `printed`, the runner's output, says that the runner knows none of the tests
+        that count. These tests are those written in the file, which is read, or the named one (the first of `parts`)
+        if it is written there. If no test counts, the result is empty.
+
+        Raises:
+            OSError: The file cannot be read.
         """
         written = self.naming.written_in(self.file) if self.naming.left_out else []
         wanted = [each for each in self.parts[:1] if each in written] if self.parts else written

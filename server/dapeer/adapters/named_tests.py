@@ -387,12 +387,14 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
     """Return the inputs of a launch, changed if their program is a file or folder of tests.
 
     Then a new object has `remark`, a sentence that says so, and `::` at the end of `program`; for a folder of
-    pytest's, `module` and `args` take the place of `program`. Anything else comes back as it is. `definitions`
-    are those of all adapters, which say which files are tests; `inputs` are the caller's, by name. Inputs with
-    a `type` must not be passed, since their file is a program: the key is not looked at. The function reads
-    files: call it in a thread.
+    pytest's, `module` and `args` take the place of `program`. Anything else comes back as it is.
+    `definitions` are those of all adapters, which say which files are tests; `inputs` are the caller's, by
+    name. Inputs with a `type` must not be passed, since their file is a program: the key is not looked at.
+    The function reads files: call it in a thread.
 
     Raises:
+        OSError: A file that may have tests cannot be read.
+        DefinitionError: The definition of a test runner is wrong.
         ArgumentError: The folder has tests whose runner takes files only, or is a library with nothing to run.
     """
     path, name = node_id(str(inputs.get("program") or ""))

@@ -285,7 +285,9 @@ def _secret_headings(
 ) -> Iterator[_SecretHeading]:
     """Yield the headings in a line that are names of secrets; none if the line is no heading of a table.
 
-    `line` is the line's start and end in `text`, `names` are the names in it. A heading counts only if the name is all of its cell.
+    `line` is the line's start and end in `text`, `names` are the names in it. A heading counts only if the name
+    is all of its cell, but for quotes and spaces, and the line has two cells at least. Of bars, tabs, commas or
+    semicolons, and white space as delimiters, only the first counts that gives a heading.
     """
     if not names:
         return
@@ -682,8 +684,10 @@ class Redaction:
     def _masked_copy(self, value: Any, name: str) -> Any:
         """Return a copy of JSON data with the secrets of all texts masked; they are added to `self.found`.
 
-        `name` is the name under which the data stands (empty: none), such as a variable's. Within an object it is replaced by the key, or
-        by the object's own `name`, `path` or `expression` for its `value`, `result` and `was`. Keys are not masked; numbers and None stay.
+        `name` is the name under which the data stands (empty: none), such as a variable's. Within an object it
+        is replaced by the key, or by the object's own `name`, `path` or `expression` for its `value`, `result`
+        and `was`. In a list with an object `name` beside an object `value` (or `key` beside `val`, `0` beside
+        `1`), the text of the first names that of the second. Keys are not masked; numbers and None stay.
         """
         match value:
             case str():

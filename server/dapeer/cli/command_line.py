@@ -387,8 +387,12 @@ def _port(text: str) -> int:
 def _target(text: str) -> str:
     """Return the Neovim that a person typed: `auto`, `none`, or an address in its normal form.
 
+    A path becomes absolute, with `~` expanded and links resolved; `HOST:PORT` stays. It is not checked whether a
+    Neovim listens there.
+
     Raises:
-        ArgumentTypeError: It is neither a path nor `HOST:PORT`.
+        ArgumentTypeError: The text is empty, or has no `/` but a last colon with text before and no number behind
+            it.
     """
     host, _, port = text.rpartition(":")
     if not text or (host and "/" not in text and not port.isdecimal()):

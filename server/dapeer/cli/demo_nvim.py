@@ -271,7 +271,7 @@ async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[S
 
     Raises:
         UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`, or says something else than it should.
-        OSError: `nvim` cannot be run.
+        OSError: `nvim` cannot be run, or `folder` does not exist.
         NeovimError: It started, but cannot be connected to or set up, or has ended before it is told to quit.
         TimeoutError: It does not answer a request in time.
     """
@@ -573,13 +573,13 @@ async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> No
 async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> None:
     """Have the assistant propose a diff with this line, and the person accept it; write the file.
 
-    `line` takes the place of the wrong line in the file `shop`, a copy of the program. `client` is the
-    assistant's connection to dapeer, `somebody` the person at the Neovim. The steps are printed. How long the
-    tool takes after the person has accepted has no limit here.
+    `line` takes the place of the wrong line in the file `shop`, a copy of the program. `client` is the assistant's
+    connection to dapeer, `somebody` the person at the Neovim. The steps are printed. How long the tool takes after
+    the person has accepted has no limit here. After an error the file is as it was.
 
     Raises:
-        UnexpectedBehaviour: The diff is not shown within `SECONDS_TO_WAIT`, or the answer is not what was
-            proposed.
+        UnexpectedBehaviour: The diff is not shown within `SECONDS_TO_WAIT`, or the answer is not what was proposed.
+        ValueError: The tool's answer has not two texts, as when the tool has failed.
     """
     proposal = _with(line, shop)
     arguments = {"new_file_path": str(shop), "new_file_contents": proposal}

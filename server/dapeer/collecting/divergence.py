@@ -169,8 +169,8 @@ def _trace_edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator
 def _join_differences(found: Iterator[RowDifference]) -> Iterator[RowDifference]:
     """Yield the gaps of `found` in their order, with those that touch each other joined into one.
 
-    `found` must be in the order of the rows. A gap is yielded when the next one that does not touch it is known, or
-    at the end.
+    `found` must be in the order of the rows. A gap touches the next one if it ends where that begins, in both
+    recordings. A gap is yielded when the next one that does not touch it is known, or at the end.
     """
     last: RowDifference | None = None
     for gap in found:
@@ -611,10 +611,10 @@ class ComparisonReport:
     def lines(self) -> list[str]:
         """Return as lines where the runs part, with the rows before it, and what else differs.
 
-        The runs are named a and b. If they part, the lines are: how they part first, rows before that, the row of
-        each; if values and control flow differ, the same on the later one without rows before; the columns that
-        differ in every row; the totals. If they do not part, a sentence says so, or that only threads took turns
-        otherwise, before the columns that differ in every row. The list is never empty.
+        The runs are named a and b. If they part, the lines are: how they part first, rows before that, the row of each;
+        if values and control flow differ, the same on the later one without rows before; the first columns that differ
+        in every row, and how many more; the totals. If they do not part, a sentence says so, or that only threads took
+        turns otherwise, before these columns. The list is never empty.
         """
         found = self.comparison
         first = found.first
@@ -732,8 +732,9 @@ class ComparisonReport:
     def _outcome(self, parting: Divergence) -> str:
         """Return a sentence on how the runs part at `parting`: by values or by control flow, and where.
 
-        It begins with a small letter ("values part at …", "control flow parts: …"), so that it can follow a word, and ends with a period.
-        Of values it names the columns that differ, not what they are in each run.
+        It begins with a small letter ("values part at …", "control flow parts: …"), so that it can follow a word,
+        and ends with a period. Of values it names the first `MAX_NAMED_COLUMNS` columns that differ, not what
+        they are in each run; of control flow, where each run goes on, and how many rows only it has.
         """
         a, b = self.comparison.run_a, self.comparison.run_b
         thread = f" in {self._thread_name(parting)}" if self.comparison.threads else ""

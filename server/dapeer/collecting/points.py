@@ -164,10 +164,12 @@ def functions_without_rows(
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
     """Yield state, name and doubt of those functions of a point at functions that have no row.
 
-    `collected` has what the program has collected. `name` is the point's text, which may name several functions with commas between them.
-    `calls` says whether its rows are calls; if not, the functions cannot be told apart, and `name` as a whole is "never called" where the
-    point has no hit. The state is "never called", or "never ended" for a function that was called and has not returned. Nothing is yielded
-    where rows were lost or dropped. The doubt is a text in brackets that begins with a space, mostly empty.
+    `collected` has what the program has collected. `name` is the point's text, which may name several functions
+    with `, ` between them, also by `*` and `?`; only the part after the last dot is compared. `calls` says whether
+    its rows are calls; if not, the functions cannot be told apart, and `name` as a whole is "never called" where
+    the point has no hit. The state is "never called", or "never ended" for a function that was called and has not
+    returned. Nothing is yielded if the point has dropped rows, or any rows of the program were lost or overwritten.
+    The doubt is a text in brackets that begins with a space, mostly empty.
     """
     points = {
         n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)

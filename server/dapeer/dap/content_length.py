@@ -57,12 +57,13 @@ class Framing:
     def _header(self) -> bool:
         """Remove the next header from the buffer, and set `_length` from its `Content-Length`.
 
-        Return True if a header was removed, with the noise before it, and False if none is complete yet. Then noise is
-        discarded only where no header has begun, and its last `LONGEST_HEADER` bytes stay. A header whose
+        Return True if a header was removed, with the noise before it, and False if none is complete yet. Then noise
+        is discarded only where no header has begun, and its last `LONGEST_HEADER` bytes stay. A header whose
         `Content-Length` is no number is removed, too, but leaves `_length` None.
 
         Raises:
-            ProtocolError: The header has no end, or announces a body of more than `LONGEST_BODY` bytes.
+            ProtocolError: More than `LONGEST_HEADER` bytes of a header have come without its end, or it announces
+                a body of more than `LONGEST_BODY` bytes; only a header of the second kind is removed.
         """
         start = self._buffer.find(b"Content-Length:")
         if start < 0:

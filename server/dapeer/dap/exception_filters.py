@@ -100,10 +100,11 @@ class Filters:
     def parse_filter(self, text: str, adapter_filters: Mapping[str, bool]) -> FilterChoice | None:
         """Return the filter and the type or condition that a caller's text names, or None if it names none.
 
-        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must begin with a capital letter or
-        have a separator such as `.` within, since it could be a misspelt filter. `adapter_filters` are the adapter's own
-        filters with their defaults. Types and conditions are accepted only where the adapter's definition says how to ask
-        for them.
+        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must begin with a capital letter
+        or have a separator such as `.` within, since it could be a misspelt filter; it gets the filter that the
+        adapter's definition names for that. `adapter_filters` are the adapter's own filters with their defaults; only
+        these may stand before a type or condition, which is stripped. Types and conditions are accepted only where the
+        definition says how to ask for them.
         """
         offered = self.offered(adapter_filters)
         if text in offered:

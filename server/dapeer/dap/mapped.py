@@ -113,9 +113,9 @@ class PathNames:
     def local(self, path: str) -> str:
         """Return the path on this machine of a file that the program names `path`.
 
-        A pair that was learned decides first. If no pair was ever learned, the first mapping that has the file decides. Otherwise
-        the path is guessed from the learned pairs, if `path` does not exist here and the guess does. In all other cases `path`
-        itself is returned.
+        A pair that was learned for `path` decides first. If no pair was ever learned, the first mapping whose remote
+        folder holds `path` decides, whether the file exists or not. Otherwise the path is guessed from the learned
+        pairs, if `path` does not exist here and the guess does. In all other cases `path` itself is returned.
         """
         known = next((each.local for each in self._renamed_files if each.remote == path), "")
         if known or not self._renamed_files:

@@ -132,7 +132,8 @@ def resolve_command(
 ) -> LaunchRequest:
     """Return a launch request for what a typed command starts, such as the script of `python app.py`.
 
-    Such commands are interpreters, test runners, shims and scripts of package managers. Any other request is
+    Such commands are interpreters, test runners, shims and scripts of package managers. Any other request,
+    such as for a file of the project itself, or with a `type` that is not the interpreter's adapter, is
     returned as it is, but for a `program` that was split into words, and for `sh -c COMMAND`, which becomes
     that command. A request without `program`, or with a URL as `program`, `module` or `code`, is returned
     unchanged. Names of files are relative to the request's `cwd`, or to `project`. `definitions` are those of
@@ -509,10 +510,10 @@ def _remark(typed: _TypedProgram, path: str) -> dict[str, str]:
 def _program_beside_interpreter(typed: _TypedProgram, command: Command, shim: Path) -> str | None:
     """Return the path of the script that a version manager's shim starts: the one beside its interpreter.
 
-    `command` describes the interpreter's command line, `shim` is the shim's path. The interpreter's own shim,
-    which is beside `shim`, is run in `typed.cwd` to ask for the path of the real interpreter; this blocks for
-    at most `SECONDS_TO_ANSWER`. The result is None if `command` has no way to ask, if there is no such shim,
-    if running it fails, or if no file with the shim's name, or only a binary one, is beside the real
+    `command` describes the interpreter's command line, `shim` is the shim's path. The interpreter's own shim, which
+    is beside `shim`, is run in `typed.cwd` to ask for the path of the real interpreter; this blocks for at most
+    `SECONDS_TO_ANSWER`. The result is None if `command` has no way to ask, if there is no such shim, if it cannot
+    be run or takes longer, or if no file with the shim's name, or only a binary one, is beside the real
     interpreter.
     """
     if not command.own_path:

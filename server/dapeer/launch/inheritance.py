@@ -177,12 +177,12 @@ async def end_earlier_programs(
 ) -> Inheritance:
     """End the programs that the client has started, and forget what tools have set, before a fresh start.
 
-    Programs that were launched end; attached ones run on without a debugger. Forgotten are the breakpoints
-    that any client's tools have set, what this client collects, and the exception filters. A person's
-    breakpoints on lines, what other clients collect, and the breakpoints and collecting in `requested`, and
-    the collecting in `functions`, stay. Other programs are sent the removals: those at functions are awaited,
-    and those in files are only begun. Return what the new program inherits, with the programs that were
-    ended.
+    Programs that were launched end; attached ones run on without a debugger. Forgotten are the breakpoints that
+    any client's tools have set, all function breakpoints, what this client collects, and the exception filters.
+    A person's breakpoints on whole lines, what other clients collect, and the breakpoints and collecting in
+    `requested`, and the collecting in `functions`, stay. Other programs are sent the removals: those at
+    functions are awaited, and those in files are only begun; one that fails raises nothing. Return what the new
+    program inherits, with the programs that were ended.
 
     Args:
         debugger: Has the breakpoints and programs from before.
@@ -193,8 +193,9 @@ async def end_earlier_programs(
             report names those that hold then.
 
     Raises:
-        RequestTimeout: A program neither ends nor can be killed.
-        DapeerError: An adapter rejects the request to end a program, or cannot detach.
+        RequestTimeout: A program neither ends nor can be killed; nothing is forgotten then.
+        DapeerError: An adapter rejects the request to end a program, or cannot detach; nothing is forgotten
+            then.
     """
     ended = focus.own_programs
     for program in ended:

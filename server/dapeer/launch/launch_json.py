@@ -153,8 +153,9 @@ _ESCAPED: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t"}
 def read_env_file(text: str, environment: Mapping[str, str]) -> dict[str, str]:
     r"""Return the variables of an `envFile` by name, from its text; other lines are skipped.
 
-    `${NAME}` in a value stands for a variable above, or else for one of `environment`, or else for nothing; in single
-    quotes it stays as it is. In double quotes a backslash escapes the next character. Of equal names the last counts.
+    `${NAME}` in a value stands for a variable above, or else for one of `environment`, or else for nothing;
+    in single quotes it stays as it is. In double quotes a backslash escapes the next character. A value in
+    quotes may have several lines. Of equal names the last counts.
 
     >>> read_env_file("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
     {'A': '1', 'B': 'a b', 'C': '1\n', 'E': 'x#y'}

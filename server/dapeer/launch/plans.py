@@ -47,9 +47,10 @@ def take_mappings(
 ) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
     """Return a configuration for an adapter, and the path mappings that dapeer itself must apply.
 
-    `config` are the configuration's keys. `pathMappings` (a list of `localRoot` and `remoteRoot`) and `sourceFileMap` (a table of remote
-    and local folders) are taken out of it; local folders are relative to the project. An adapter that maps paths itself gets them as
-    `pathMappings`, and dapeer applies none. Keys that only an adapter knows, as `substitutePath`, stay.
+    `config` are the configuration's keys. `pathMappings` (a list of `localRoot` and `remoteRoot`) and
+    `sourceFileMap` (a table of remote and local folders) are taken out of it; local folders become absolute, from
+    `project`, and `~` the home. An adapter that maps paths itself gets them as `pathMappings`, and dapeer applies
+    none. Keys that only an adapter knows, as `substitutePath`, stay.
 
     Raises:
         ArgumentError: A mapping does not have that form.

@@ -62,16 +62,17 @@ def _plain(value: object) -> object:
 def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
     """Return a call's arguments with absolute paths of what exists: `cwd`, `program`, `stdin`, `core`.
 
-    `inputs` are these arguments; others are copied as they are. `cwd` is relative to `project`, and always in the
-    result: without it the program runs in `project`. `core` is relative to `cwd`, the others are to `cwd` or else
-    to the project. With `core` the result also has `program`, if need be the one that the core dump names; only for
-    that the core dump is read: if `program` is given, `core` is not checked here. With `core`, `stdin` is copied as
-    it is. Without `core`, a program is looked for only if `request` is `launch` (not `attach`). It may be a folder,
-    a file with a test's name behind it, or the name of a command on PATH or in an environment; then `remark` says
-    which file the command is.
+    `inputs` are these arguments; others are copied as they are. `cwd` is relative to `project`, and always in
+    the result: without it the program runs in `project`. `core` is relative to `cwd`, the others are to `cwd`
+    or else to the project. With `core` the result also has `program`, if need be the one that the core dump
+    names; only for that the core dump is read: if `program` is given, `core` is not checked here. With
+    `core`, `stdin` is copied as it is. Without `core`, a program is looked for only if `request` is `launch`
+    (not `attach`). It may be a folder, a file with a test's name behind it, or the name of a command on PATH
+    or in an environment; then `remark` says which file the command is.
 
     Raises:
-        ArgumentError: A file or folder does not exist, `core` is no core dump, or does not name its program.
+        ArgumentError: A file or folder does not exist, `core` is no core dump, or does not name its program, or
+            `python` is no interpreter, which is checked only where a command is looked for.
     """
     where = folder_of(inputs.get("cwd"), project)
     checked = {**inputs, "cwd": str(where)}
@@ -127,7 +128,9 @@ def folder_of(cwd: str | None, project: Path) -> Path:
 def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     """Return the absolute path of a program, with the name of a test behind it if it had one.
 
-    `program` is absolute, or relative to `cwd` or the project; it may be a folder, or a test such as `test_a.py::test_b`. None for None.
+    `program` is absolute, perhaps with `~`, or relative to `cwd` or else the project; it may be a folder, or a
+    test such as `test_a.py::test_b`. Whether the file has the test is not checked. Links and `..` stay in the
+    path. None for None.
 
     Raises:
         ArgumentError: There is no such file or folder.

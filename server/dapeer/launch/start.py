@@ -229,11 +229,11 @@ class Launcher:
     async def tasks_named(self, name: str, config: Json) -> list[str]:
         """Return a line `LABEL: COMMAND` for each task of a configuration or compound, for a consent question.
 
-        The project's launch.json and tasks.json are read. `name` names the configuration, or the compound, whose
-        own task comes before those of its members; for an unknown name the list is empty. The keys `preLaunchTask`
-        and `postDebugTask` of the caller's `config` replace the tasks of each of them. Where a task cannot be run,
-        or asks what only a person can answer, all tasks of that configuration and of the following ones are
-        missing; nothing is raised.
+        The project's launch.json and tasks.json are read. `name` names the configuration, or the compound, whose own
+        task comes before those of its members; for an unknown name the list is empty. The keys `preLaunchTask` and
+        `postDebugTask` of the caller's `config` replace the tasks of each of them. Where a task of any configuration
+        cannot be run, or asks what only a person can answer, the tasks of all configurations are missing; where one
+        of the compound's own does so, the list is empty. Nothing is raised.
         """
         here = await in_thread(read_project, self.debugger.project, self.answers)
         compound = here.compound(name)
@@ -251,12 +251,14 @@ class Launcher:
     ) -> Start:
         """Return the start of the configuration `chosen`; first check that the caller's `request` fits it.
 
-        `launch` is the caller's request, `where` is where the configuration may start, as for `start`. Nothing is
-        started, but files are read, and programs may be asked for their versions.
+        `launch` is the caller's request (its `request` None fits any), `where` is where the configuration may start, as
+        for `start`. Nothing is started, but files are read, ports may be connected to, and an attached Neovim may be
+        asked for its adapters, programs for their versions.
 
         Raises:
             DapeerError: The caller's `request` is not the configuration's, something only a person can answer is
-                missing, no adapter fits, or an argument does not.
+                missing, no adapter or interpreter fits, an argument does not, or the Neovim that `where` wants is not
+                attached or does not answer.
         """
         if launch.request not in {None, chosen.request}:
             raise ArgumentError(
@@ -322,17 +324,17 @@ class Launcher:
     async def _by_name(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         """Return the start of the configuration `chosen`, with the caller's arguments in place of its own.
 
-        Nothing is started yet, but files are read, an attached Neovim may be asked which adapters it knows, and
-        programs may be asked for their versions. The start is in Neovim if `where` allows it and the Neovim's
-        nvim-dap knows the adapter, else under an adapter of dapeer. `launch` has the caller's arguments.
+        Nothing is started yet, but files are read, ports may be connected to, an attached Neovim may be asked which
+        adapters it knows, and programs may be asked for their versions. The start is in Neovim if `where` allows it and
+        the Neovim's nvim-dap knows the adapter, else under an adapter of dapeer. `launch` has the caller's arguments.
 
         Raises:
             NoNeovim: `where` is `nvim`, and no Neovim is attached.
-            AdapterUnknown: There is no adapter of the configuration's type, or `where` is `nvim` and nvim-dap has
-                none.
-            ArgumentError: Something that only a person can answer is missing, the configuration's `request` is
-                neither launch nor attach, or an argument does not fit.
-            DapeerError: The Neovim does not answer or cannot do it, or the interpreter is too old.
+            AdapterUnknown: There is no adapter of the configuration's type, or `where` is `nvim` and nvim-dap has none.
+            ArgumentError: Something that only a person can answer is missing, an argument does not fit, or the
+                configuration's `request` is neither launch nor attach, which may be left to nvim-dap.
+            DapeerError: The Neovim does not answer or cannot do it, the interpreter is too old, or another user listens
+                at the port of an attach.
         """
         debugger = self.debugger
         definition = find_definition(debugger.definitions, chosen.type)

@@ -63,12 +63,13 @@ def write(data: bytes) -> None:
 
 
 def _wait_for_room() -> None:
-    """Wait until something can be written to stdout; there is no timeout while the client's input is open.
+    """Wait until stdout takes a write or fails; there is no timeout while stdin is open.
 
-    It returns at once if there is room. Only `MILLISECONDS_TO_READ` are waited once the client has closed its input.
+    A failure is that nobody reads stdout any more; the next write then tells. Once the client has closed stdin,
+    only `MILLISECONDS_TO_READ` are waited.
 
     Raises:
-        TimeoutError: The client has closed its input, and reads nothing for `MILLISECONDS_TO_READ`.
+        TimeoutError: The client has closed stdin, and reads nothing for `MILLISECONDS_TO_READ`.
     """
     room = select.poll()
     room.register(1, select.POLLOUT)

@@ -217,10 +217,12 @@ class BreakpointStatuses:
     def state_at(self, path: str, spot: Spot, *, collecting: bool = False) -> Breakpoint | None:
         """Return the state of the first breakpoint that was requested at a place of a file, or None.
 
-        Breakpoints of the adapter come before those at which the program collects by itself; with `collecting` these come first, and the
-        adapter's after them. `spot` is line and column, the column 0 for a breakpoint without one, such as a sign of Neovim's. If nothing
-        was requested exactly there, a breakpoint without a column counts for every column of its line, if it is the only one on the line.
-        The reverse does not hold: for column 0, a breakpoint with a column gives None. None: no such breakpoint was answered yet.
+        Breakpoints of the adapter come before those at which the program collects by itself; with `collecting` these
+        come first, and the adapter's after them. `spot` is line and column, the column 0 for a breakpoint without
+        one, such as a sign of Neovim's. If none of the same kind was requested exactly there, a breakpoint without a
+        column counts for every column of its line, if it is the only one of its kind on the line; so it comes before
+        an exact one of the other kind. The reverse does not hold: for column 0, a breakpoint with a column gives
+        None. None: no such breakpoint was answered yet.
         """
         line, _ = spot
         every = [self.lines.get(path, ()), self.collecting_lines.get(path, ())]

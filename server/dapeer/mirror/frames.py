@@ -178,8 +178,9 @@ class Frames:
         An owner is whose code a frame runs, as a text such as `a library`; empty: the user's. Neighbours that are not
         the user's are one run, whose `owners` has each of their owners once, in order. Of the user's frames only
         neighbours with the same function, line and source, such as those of a recursion, are one run, with empty
-        `owners`. A label (a frame that is only a heading) is in the run of the frames around it; between frames of the
-        user's it is a run of its own, with empty `owners`.
+        `owners`. A label (a frame that is only a heading) is in the run of the others' frames around it. It is a run of
+        its own, with empty `owners`, if a frame of the user's is between it and the label before or behind it (or the
+        stack's end), or if it is the first frame or follows a label directly.
         """
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))

@@ -659,11 +659,12 @@ class Mirror(Notes):
         """Change the state by the next message of the session, in either direction.
 
         `arrived_at` is the time at which the message arrived, in seconds since the epoch (0: unknown); only
-        output keeps it. A request counts when it is sent: one that resumes ends the stops, `pause` makes the
-        state a pausing one, and `setBreakpoints` marks the file's breakpoints as unanswered. A failed response
-        takes that back where it can: a rejected resume brings back the stops, a failed `pause` ends the pausing.
-        An answer to an inspection from before the latest stop is ignored. Events and commands that are unknown
-        here change nothing.
+        output keeps it. A request counts when it is sent: one that resumes ends all stops, `pause` makes the
+        state a pausing one unless the program is stopped, and `setBreakpoints` marks the file's breakpoints as
+        unanswered. Of failed responses, a rejected resume brings back the stops, unless the program has stopped
+        anew or ended since, a failed `pause` ends the pausing, and after `setBreakpoints` the breakpoints count
+        as refused. An answer to an inspection from before the latest stop is ignored. Events and commands that
+        are unknown here change nothing.
         """
         match message:
             case Event(event="output", body=body):

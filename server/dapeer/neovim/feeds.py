@@ -114,6 +114,7 @@ class Tap:
         A frame is a message between nvim-dap and its adapter, or one on the fate of a request of dapeer's.
 
         Raises:
+            ValueError: What was received is no frame.
             anyio.EndOfStream: nvim-dap has closed the session (`is_closed_by_nvim_dap` is set then), or the
                 connection ended.
         """

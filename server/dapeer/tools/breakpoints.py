@@ -340,9 +340,10 @@ async def _add_to_shared_set(
 ) -> None:
     """Add breakpoints of one file to the shared set, all or none, and wait until Neovims show them.
 
-    Nothing is sent to adapters here: the caller pushes the file. The breakpoints are counted as set for programs that run. `requested` are
-    checked breakpoints in DAP's terms; each replaces what was on its line, but one that collects leaves a person's breakpoint there. `path`
-    is the file's absolute path.
+    Nothing is sent to adapters here: the caller pushes the file. The breakpoints are counted as set for programs
+    that run. `requested` are checked breakpoints in DAP's terms; each replaces what was at its place (line and
+    column), but one that collects, without a column, leaves a person's breakpoint there. `path` is the file's
+    absolute path.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.
@@ -716,8 +717,9 @@ def _state_lines(
 ) -> Iterator[str]:
     """Yield the state of a point that collects at functions in each session, or why it does not collect.
 
-    `title` is the key of the point, `requested` is the point, and `live` are the sessions that have not ended. Sessions that leave their
-    program to a child yield nothing. Without sessions one line says that it is not sent yet.
+    `title` is the key of the point, `requested` is the point, and `live` are the sessions that have not ended.
+    Of sessions that leave their program to a child, only those with a state yield a line. Without sessions one
+    line says that it is not sent yet.
     """
     options = render.options(requested)
     for each in live:

@@ -214,8 +214,9 @@ def _no_rows_error(
 ) -> ArgumentError:
     """Return the error for rows that were not found: none at `at`, or none at all; it is not raised here.
 
-    `every` are the collections with rows that the client may see; if there are any, the error names their places. While the program of
-    `session` lives, points without a row are named.
+    `every` are the collections with rows that the client may see; if there are any, the error names their
+    places. Else, while the program of `session` lives, points of this client or of nobody are named,
+    without dapeer's own. Without any, nothing is named.
     """
     if every:
         places = ", ".join(dict.fromkeys(place_of(e.point, call.debugger.project) for e in every))
@@ -305,9 +306,10 @@ async def record_life(
 ) -> RecordedLife:
     """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
 
-    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the
-    session that has it. A call that fails or is cancelled ends the program, too. `in_time` of the result is false if
-    `seconds` were over before the call came up; its `call` is None if no call of its number has ended there.
+    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on
+    the session that has it. A call that fails or is cancelled ends the program, too. `in_time` of the result is
+    false if `seconds` were over before the call came up or the program ended; its `call` is None if no call of its
+    number has ended there.
 
     Args:
         debugger: Starts it, beside what it debugs.
@@ -316,7 +318,7 @@ async def record_life(
         seconds: How long.
 
     Raises:
-        DapeerError: It does not start.
+        DapeerError: It does not start; or a stop cannot be resumed, or the program not be ended.
     """
     focused = debugger.sessions.focused
     session = await debugger.start(plan)

@@ -335,15 +335,16 @@ def stepping_arguments(
     """Return the session to resume, and the arguments that every resuming DAP request has.
 
     The arguments are `threadId`, by default that of the current stop, and `granularity` if it is given.
-    `session_id` and `thread_id` are the ones that the caller has given, or None for the default. Nothing is sent.
-    The session becomes the client's default.
+    `session_id` and `thread_id` are the ones that the caller has given, or None for the default. A given thread is
+    only checked where the adapter has listed threads, and may run. Nothing is sent. The session becomes the
+    client's default.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.
         ArgumentError: There is no such thread.
         NotStopped: No thread is named, and the session is not stopped; or a signal has killed its process at a
             stop.
-        Unsupported: The adapter does not support `granularity`, or the session is on a core dump.
+        Unsupported: `granularity` is given, but the adapter does not support it, or the session is on a core dump.
     """
     session = call.session(session_id)
     arguments: Body = {"threadId": thread_of(session, thread_id)}

@@ -292,12 +292,15 @@ async def _list_children(
 ) -> Reply:
     """Return the variables in a container that a caller names by its handle, as a reply.
 
-    They are requested from the adapter; the getter that the handle may stand for is run if there is consent. `handle` is the
-    `variables_reference` of an answer. `kind` is `indexed`, `named` or None for both; `count` of them are returned, from index `start` on.
+    They are requested from the adapter; the getter that the handle may stand for is run if there is consent.
+    `handle` is the `variables_reference` of an answer. `kind` is `indexed`, `named` or None for both; at most
+    `count` of them are returned, from index `start` (from 0) on.
 
     Raises:
         StaleReference: The handle belongs to an earlier stop.
-        ConsentNeeded: It is a getter, whose value only the program's code gives.
+        ArgumentError: There is no such handle.
+        ConsentNeeded: It is a getter, whose value only the program's code gives, and nobody has consented.
+        DapeerError: The program runs, or a request failed.
     """
     reference = stop.presentation.handles.resolve("variables_reference", handle)
     if (owner := stop.presentation.handles.frame_of_scope(handle)) is not None:

@@ -144,12 +144,12 @@ def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
 def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
     """Return a Neovim that was found as a row of `nvim_targets`, without the facts that are not known.
 
-    The keys that are always there are `target` (its address), `state` (`attached`, or else `free`, or `busy`:
-    it has not answered in time) and `same_project` (whether its folder belongs to dapeer's project). There
-    may be `neovim_id` and `pid`, `cwd`, `version`, `plugin` (dapeer's plugin is `loaded` or `loadable`),
-    `core_port` (where the dapeer server listens that runs in it), `waits_in_mode` (the mode in which it waits
-    for a key) and, if it has answered in time, `dap` (whether nvim-dap is loaded). Nothing is asked of the
-    Neovim.
+    The keys that are always there are `target` (its address), `state` (`attached`, or else `free`, or `busy`: it
+    has not answered in time) and `same_project` (whether its folder belongs to dapeer's project; False if the
+    folder is not known). There may be `neovim_id` (of an attached one only), `pid`, `cwd` (a text), `version`,
+    `plugin` (dapeer's plugin is `loaded` or `loadable`), `core_port` (where the dapeer server listens that runs in
+    it), `waits_in_mode` (the mode in which it waits for a key) and, if it has answered in time, `dap` (whether
+    nvim-dap is loaded). Nothing is asked of the Neovim.
     """
     peer = _peer_of(found, call.peers)
     cwd = found.cwd or (Path(peer.cwd) if peer and peer.cwd else None)

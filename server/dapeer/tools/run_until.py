@@ -187,10 +187,12 @@ async def _last_write(
 ) -> Reply:
     """Run the program once more up to this stop, and return who wrote a value last before.
 
-    The second run has all effects of the program. It is a session of its own, which is ended and dropped afterwards; `session` does not
-    move. `seconds` is the time that it may take; `frame` is the adapter's id of the frame in which the expression is meant. The reply has
-    the last write, and the call that stops there. The data has `writes` (their number; None: it is not known), `same` (whether the second
-    run came to this stop) and `told` (the lines of the text).
+    The second run has all effects of the program. It is a session of its own, which is ended and dropped
+    afterwards; `session` does not move. `seconds` is the time that it may take; `frame` is the adapter's id
+    of the frame in which the expression is meant, None: no frame. The reply has the last write, or else
+    where the value was first seen, and the call that stops there, as far as they are known. The data has
+    `writes` (their number; None: it is not known), `same` (whether the second run came to this stop) and
+    `told` (the lines of the text).
 
     Raises:
         DapeerError: The program cannot be run again, or the expression cannot be watched.

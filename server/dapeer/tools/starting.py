@@ -87,6 +87,8 @@ class StartedGroup:
 
         Raises:
             DapeerError: A task fails, or a member does not start; members and tasks that have started are ended.
+            ArgumentError, Unsupported: The triggers are not valid, or type into a program that has no terminal; all
+                members run on.
         """
         tasks = StartTasks(self.call.debugger, self.tasks)
         told = await tasks.run_before()
@@ -661,11 +663,12 @@ async def _start_several(
 ) -> Reply:
     """Start the program `processes` times side by side, as a group; return the state of the first stop.
 
-    The group has the name of the program's file, else of the module or the configuration, or `code`; its members have
-    the labels 0, 1 and so on. In arguments and environment `{i}` is the number of the process, from 0. With `fresh`,
-    the first process alone has earlier programs ended. `triggers` (requests or input for the program) are sent in the
-    background, to the first member. `options` say what to evaluate and show, and how long to wait: if nothing stops in
-    that time, the reply shows a member that runs. The session shown becomes the client's default.
+    The group has the name of the program's file, else of the module or the configuration, or `code`; its members
+    have the labels 0, 1 and so on. In arguments and environment `{i}` is the number of the process, from 0. With
+    `fresh`, preparing the first process ends earlier programs, even if an error follows. `triggers` (requests or
+    input for the program) are sent in the background, to the first member. `options` say what to evaluate and show,
+    and how long to wait: if nothing stops in that time, the reply shows a member that runs. The session shown
+    becomes the client's default.
 
     Raises:
         ArgumentError: The program is to be repeated as well, or is not launched by dapeer; nothing is started.

@@ -84,7 +84,8 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
     """Return the first lines of a stopped program's text: why and where it has stopped, and its exception.
 
     `view` is what is shown of the program; of its `reason`, `description`, `file`, `line`, `function` and
-    `exception` any may be missing, and is left out. The file is shown relative to the folder `project` if it is in
+    `exception` any may be missing, and is left out (without `reason` and `description` the text begins with
+    `Stopped ()`); `line` is left out without `file`. The file is shown relative to the folder `project` if it is in
     that. `which` names session and thread; it is empty or begins with a space.
     """
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
@@ -161,9 +162,10 @@ def place_of_thread(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is, such as ` at a.py:3 in f, inside g`; empty without frames.
 
     The text begins with a space, and names the innermost frame of the user's code, or without one the innermost
-    frame. For a thread, `inside` names the innermost frame; for a task, the frame that the named frame has called.
-    `inside` is left out if that is the named frame itself. `frames` knows which frames are the user's; paths are
-    shown relative to `project`.
+    frame; without a path it only names the function. For a thread, `inside` names the innermost frame; for a task
+    (no `thread_id`), the frame that the named frame has called. `inside` is left out if that is the named frame
+    itself. `frames` knows which frames are the user's: their paths are shown relative to `project`, those of others
+    from within the library.
     """
     if not each.frames:
         return ""
@@ -222,10 +224,12 @@ def values(view: Snapshot) -> list[str]:
 
 
 def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, text: str) -> str:
-    """Return a breakpoint as one line: place, state, the adapter's message, options, and source text.
+    """Return a breakpoint as one line: line number, state, adapter's message, options, and source text.
 
-    `requested` is the breakpoint as it was set. `made` is the breakpoint of the adapter's response, None if no session has got it yet;
-    `text` is the source line, or empty.
+    The number is followed by `:COLUMN` if a column was requested, and the state by the line to which the adapter
+    has moved the breakpoint; the file is not named. `requested` is the breakpoint as it was set. `made` is the
+    breakpoint of the adapter's response, None if no session has got it yet. `text` is the source line, or empty; it
+    is stripped, and cut around the column if there is one.
     """
     line = requested["line"]
     state = breakpoint_state(made)

@@ -411,7 +411,9 @@ def _fitted_line(line: str, column: int) -> str:
 def exception_text(stop: Stop) -> str:
     """Return the type and message of the exception that a stop is at; empty if it is at none.
 
-    They are those of the `exceptionInfo` response, if that was fetched, else the `text` of the `stopped` event.
+    They are those of the `exceptionInfo` response, if that was fetched, as `TYPE: MESSAGE`; the type is left out if
+    the message begins with it, in any case of letters, and either part if it is missing. Else it is the `text` of
+    the `stopped` event, which may be empty.
     """
     if stop.exception is None:
         return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
@@ -428,7 +430,10 @@ def exception_text(stop: Stop) -> str:
 def _description(stop: Stop) -> str:
     """Return the adapter's description of a stop if it says more than reason and exception; else empty.
 
-    At a signal it is the signal's name; at a failed assertion it is `ASSERTION`.
+    A description says more if their text does not contain it, and it does not contain the reason; upper and
+    lower case are the same, and "Paused on" at its beginning is dropped. At a failed assertion `ASSERTION` is
+    returned instead of one that says more. At a signal the result is always the signal's name; it is empty at
+    any other stop whose reason was found in its innermost frame (`stop.real_reason`).
     """
     if stop.findings.signal or stop.real_reason:
         return stop.findings.signal
@@ -515,11 +520,12 @@ class SnapshotReader:
     def without_read_parts(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
 
-        The stack and those locals are left out that are as before or are in `changed`; what a function has returned stays,
-        unless `changed` has it. The source is cut to the current line if the reader was shown that line, and a note says
-        what is as before. A snapshot of the same stop, of a frame that was not shown, or of a program that is not stopped,
-        loses only notes that are shown once and were shown at another stop. Neither `view` nor the reader is changed, and
-        `view` itself is returned if there is nothing to leave out; `mark_read` records what was shown.
+        The stack and those locals are left out that are as before or are in `changed`; what a function has
+        returned stays, unless `changed` has it. The source is cut to the current line if the reader was shown
+        that line, and a note says what is as before; notes on further frames and locals are left out. A
+        snapshot of the same stop, of a frame that was not shown, or of a program that is not stopped, loses
+        only notes that are shown once and were shown at another stop. Neither `view` nor the reader is changed,
+        and `view` itself is returned if there is nothing to leave out; `mark_read` records what was shown.
         """
         view = self._without_repeated_notes(view)
         known = self._shown_frames.get(_brief_place(view))

@@ -95,7 +95,7 @@ class Tally:
         }
 
     def text(self) -> str:
-        """Return the tally as one line: the outcome, how to go on, and what makes it uncertain.
+        """Return the tally as one line: the outcome and, if any, how to go on and what makes it uncertain.
 
         >>> Tally(50, [0.5, 0.3], RunVerdict.FAILED, 2).text()
         'Run 3 of 50 failed; 2 passed (the last: session 2), 0.4 s each.'

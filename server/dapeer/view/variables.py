@@ -396,7 +396,10 @@ def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
 def _members(text: str) -> dict[str, str] | None:
     """Return the members in the text of a value by name, and under "" the text before them.
 
-    None if the text has no members, or if an element has no name.
+    The members are those of the longest brackets within the first `MAX_READ_CHARS` characters; each has its text
+    behind the name and `=` or `:`. Marks of elements left out (`LEFT_OUT`) are skipped. None if there are no such
+    brackets, more than half of the text is outside of them, they are empty, an element has no name, or two have the
+    same.
     """
     value = parse_brackets(text[:MAX_READ_CHARS])
     group = main_group(value, len(text))

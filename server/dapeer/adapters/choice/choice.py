@@ -41,13 +41,15 @@ def choose(
 ) -> Definition:
     """Return the definition of the adapter for a program: the named one, or one that fits the program.
 
-    `type` is an id, an alias, a type that the definition stands in for, or a language; None: what runs decides. One of `program`,
-    `module`, `code` and `url` says what runs. `ready` says whether the adapter of a definition is installed: where several fit, the first
-    that is ready is returned, and the first of all if none is; it is not called where only one fits.
+    `type` is an id, an alias, a type that the definition stands in for, or a language; None: what runs decides,
+    a `program` first of all. One of `program`, `module`, `code` and `url` says what runs. `ready` says whether
+    the adapter of a definition is installed: where several fit, the first that is ready is returned, and the
+    first of all if none is; it is not called where only one fits.
 
     Raises:
-        AdapterUnknown: None fits; the hint lists the types that there are.
-        ArgumentError: The program is a folder that no adapter can run.
+        AdapterUnknown: None fits; the hint lists the types that there are, or says what to do instead with
+            source code to compile or a notebook.
+        ArgumentError: The program is a folder that no adapter, or not the named one, can run.
     """
     if type is not None:
         found = require_definition(definitions, type, ready)
@@ -139,7 +141,8 @@ def check_folder(definition: Definition, program: str) -> None:
 def _for_program(definitions: Definitions, program: str, ready: Ready) -> Definition:
     """Return the definition that fits the program at a path.
 
-    `ready` says whether the adapter of a definition is installed; of several that fit, the first that is ready is returned.
+    `ready` says whether the adapter of a definition is installed; of several that fit, the first that is ready is
+    returned, or, if none is, the first. `ready` is not asked about one that fits alone.
 
     Raises:
         AdapterUnknown: None does; the error says why for a source file to compile and a notebook.

@@ -139,10 +139,11 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
 def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Run a command and return the rows of the patches' register that it prints; it blocks.
 
-    The first line that is a JSON list has them, as objects. If no line is one, each line becomes a row that is
-    off, with the line as what is lost. Stdout and stderr count alike, up to `LONGEST_VERSION` bytes. The
-    command is killed after `SECONDS_FOR_PATCHES`, or once so much was read; what it has printed by then counts.
-    A command that prints nothing, or cannot be started, has no rows.
+    The first line that is a JSON list has them, as objects; a key without a value becomes an empty text. If
+    no line is one, each line becomes a row that is off, with the line as what is lost. Stdout and stderr
+    count alike, up to `LONGEST_VERSION` bytes. The command is killed after `SECONDS_FOR_PATCHES`, or once
+    so much was read; what it has printed by then counts. A command that prints nothing, or cannot be
+    started, has no rows.
     """
     lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in lines:

@@ -240,9 +240,10 @@ def find_program(
 def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Iterator[Path]:
     """Yield the folders of virtual environments that may be meant, the likeliest first.
 
-    First comes the one in which `program`, a path or None, is itself; then the one that is active in `env`, the program's variables; then
-    each `.venv` in the folders above the program and above `cwd`, the nearest first; last dapeer's own, if it is that of `cwd`. The folders
-    need not exist, and may come twice.
+    First comes the one in which `program`, a path or None, is itself; then the one that is active in `env`, the
+    program's variables, unless it is dapeer's own; then the `.venv` in each folder from `program` upwards, and
+    from `cwd` itself upwards; last dapeer's own, if it is that of `cwd`. The folders need not exist, except the
+    first, and may come twice.
     """
     file = None if program is None else Path(program)
     if file is not None and foreign_files.is_file(file.parent.parent / "pyvenv.cfg"):

@@ -143,11 +143,11 @@ class FailedBreakpointReader:
         """Return the event `breakpointFailed` for a failure that a pattern of this kind has found.
 
         `kind` is the pattern's key in the definition; `groups` are the pattern's named groups. The event's body has
-        `kind` (in words: `log message`), `expression`, `path`, `line` and `error`. They are those of the one
-        breakpoint that the failure may be of. If several or none fit, the path is empty, the line 0, and the
-        expression that of the pattern; the error names the breakpoints if they are two to `MAX_NAMED_BREAKPOINTS`.
-        If no breakpoint has such an option but log messages fit, the failure is reported as one of a log message,
-        since js-debug compiles log messages to conditions; the expression of the one breakpoint is then empty.
+        `kind` (in words: `log message`), `error` (that of the pattern) and `expression`, `path` and `line` of the one
+        breakpoint that the failure may be of. If several or none fit, the path is empty, the line 0, and the expression
+        that of the pattern, or empty; `error` names the breakpoints if they are two to `MAX_NAMED_BREAKPOINTS`. If no
+        breakpoint has such an option but log messages fit, the failure is reported as one of a log message, since
+        js-debug compiles log messages to conditions; the expression of the one breakpoint is then empty.
         """
         error = error_of(groups)
         meant = self._failed_breakpoints(kind, groups, error)

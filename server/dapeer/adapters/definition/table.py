@@ -113,11 +113,11 @@ class DefinitionTable:
 
         `kind` is the dataclass, `given` has values of its fields that are used as they are. A missing key has the
         field's default; a sequence or mapping that is missing is empty. The field named by `rest` gets all keys that
-        are not read; without `rest`, such keys are an error.
+        are not read, but for retired ones; without `rest`, such keys are an error.
 
         Raises:
             DefinitionError: A key is unknown, or missing although its field has no default, or its value is of
-                another type.
+                another type; or a key for `rest` has a value without JSON, such as a date.
         """
         for each in fields(kind):
             if each.name not in {*given, rest}:

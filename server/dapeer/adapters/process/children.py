@@ -185,10 +185,12 @@ def set_nodelay_between(pid: int, others: Iterable[int]) -> int:
 def _set_no_delay(pid: int, inode: int, number: int) -> bool:
     """Set `TCP_NODELAY` on the socket that is a process's descriptor `number`; return whether it was set.
 
-    It is not set if the process has closed that socket meanwhile, so that the descriptor no longer has this `inode`.
+    It is not set if the process has closed that socket meanwhile, so that the descriptor no longer has this
+    `inode`.
 
     Raises:
-        OSError: The system has no such call, or does not allow it; or the process has ended.
+        OSError: The system has no such call, or does not allow it; or the process has ended, or the socket is
+            not of TCP.
     """
     try:
         with duplicated(pid, number) as file:

@@ -101,10 +101,11 @@ def as_rows(
 
     A row is what a collection point has recorded at one hit; one without a condition is always yielded.
     `numbers` are those of the collection points, in the order of their parts in `text`, which the log point
-    has printed; parts without a number, and numbers without a part, are left out. `mark` is the secret in the
-    log point's separators. `error_pattern` is the pattern of the debugger's errors in place of a value; None:
-    it has none. A row is an `output` event whose body has under `ROW` an object of `point`, the number, and
-    `cells`, the values as text; an error is an event of `failures.EVENT` with `error`.
+    has printed; parts without a number, and numbers without a part, are left out. `mark` is the secret in
+    the log point's separators. `error_pattern` is the pattern of the debugger's errors in place of a value;
+    None: it has none. A row is an `output` event whose body has under `ROW` an object of `point`, the
+    number, and `cells`, the values as escaped text, an error after `FAILED`; an error is an event of
+    `failures.EVENT` with `error`.
     """
     parts = text.removesuffix("\n").split(row_separator(mark))
     for point, part in zip(numbers, parts, strict=False):

@@ -431,10 +431,10 @@ class OwnedProcess:
     def _send(self, number: signal.Signals) -> None:
         """Send a signal to the process group that the process leads, or else to the process.
 
-        `number` is the signal. A group gets it also when its leader has ended, unless the descriptor of the leader shows
-        that another process has its number by now. A process that leads no group, and has ended, gets none; only on a
-        system without such descriptors, a process that has its number by now would get it. Errors of the system are
-        ignored.
+        `number` is the signal. A group gets it also when its leader has ended, unless the descriptor of the
+        leader shows that another process has its number by now. A process that leads no group gets none if it has
+        ended, or its descriptor is closed; only on a system without such descriptors, a process that has its
+        number by now would get it. Errors of the system are ignored.
         """
         with contextlib.suppress(OSError):
             if self._leads_group and not self.is_number_reused():

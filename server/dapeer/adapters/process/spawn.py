@@ -216,11 +216,13 @@ class Command:
     ) -> Command:
         """Return the command of an adapter, with `values` for the placeholders of its definition.
 
-        Parts of the command for what is not always there (a terminal, a process id) are left out without a value.
-        `title` is the adapter's name for errors; `cwd` among the values is the folder whose environment is used.
+        Left out without a value are parts of the command for what is not always there (a terminal, a process
+        id), and a variable or the working folder of the definition. `title` is the adapter's name for errors.
+        The environment is that for programs in the folder `cwd` of the values, else in the current one; the
+        definition's variables replace its own.
 
         Raises:
-            AdapterFailed: A placeholder has no value.
+            AdapterFailed: Another part of the command has a placeholder without a value.
         """
         filled = fill_list(transport.command, values)
         folder = fill(transport.cwd, values) if transport.cwd else UNSET

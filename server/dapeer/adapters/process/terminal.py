@@ -152,12 +152,14 @@ class Terminal:
     async def type(self, text: str) -> None:
         r"""Type a text into the terminal, and wait until the program's side has room for all of it.
 
-        A line feed is the Enter key, and `\x04` at the start of a line the end of input. If it is not all taken in time, the beginning has
-        been typed.
+        A line feed is the Enter key, and `\x04` at the start of a line the end of input. If it is not all taken
+        in time, the beginning has been typed.
 
         Raises:
             ArgumentError: A line is longer than a terminal takes; nothing was typed.
-            NotStopped: The program has left the terminal, or has not read within `SECONDS_TO_TYPE`.
+            NotStopped: The program has left the terminal (also once all is typed), or has not read within
+                `SECONDS_TO_TYPE`.
+            OSError: The terminal cannot be written to.
         """
         data = text.encode(errors="replace")
         if any(len(line) > LONGEST_LINE for line in data.splitlines()):

@@ -25,13 +25,13 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def set_up(level: str, file: Path | None) -> None:
     """Set up Python's root logger: secrets masked, repetitions limited, to a file or to stderr.
 
-    `level` is the name of a log level in any case; `file` None logs to stderr. The file is made at once, for its owner
-    alone, or appended to. A root logger that already has a handler stays as it is, with its level; the file is made
-    nevertheless.
+    `level` is the name of a log level in any case; `file` None logs to stderr. The file is made at once, for its
+    owner alone, or appended to; its folder is not made. A root logger that already has a handler stays as it is,
+    with its level; the file is made nevertheless.
 
     Raises:
         ArgumentError: The file cannot be written.
-        ValueError: There is no such level, and the root logger had no handler.
+        ValueError: There is no such level, and the root logger had no handler; it then has the new one.
     """
     try:
         handler = _Stderr(sys.stderr) if file is None else _PrivateFileHandler(file)

@@ -90,8 +90,9 @@ class AwaitedLines:
     async def search_lines(self, lines: Iterable[str]) -> Sequence[str] | None:
         """Search the lines that follow those of the last call; return what the last pattern finds, or None.
 
-        What is found is the text of the match and those of its groups; lines behind that one are not searched. None: the last pattern has
-        not been found yet. Which pattern comes next is kept for the next call; one line may fit several patterns, one after the other.
+        What is found is the text of the match and those of its groups; lines behind that one are not searched.
+        None: the last pattern has not been found yet. Which pattern comes next is kept for the next call; the
+        last one stays the next once it is found; one line may fit several patterns, one after the other.
 
         Raises:
             PatternOverdue: A pattern needs too much time or memory for a line.

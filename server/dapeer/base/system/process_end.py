@@ -102,7 +102,8 @@ async def _wait_until_readable(ready: anyio.Event, *files: int) -> None:
 def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
     """Return the id and a new pidfd of a living thread of a process, other than its first.
 
-    `file` is the process's pidfd. The caller closes the new one. None: there is no such thread, or the system cannot wait for threads.
+    `file` is the process's pidfd. The caller closes the new one. None: there is no such thread, the process has
+    ended, or the system refuses, such as one that cannot wait for threads.
     """
     with contextlib.suppress(OSError):
         threads = process_table.thread_ids(pid)

@@ -245,7 +245,8 @@ class Waiters:
 async def on_cancellation(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
     """Run the body; if it is cancelled, await `end(whom)` before the cancellation goes on.
 
-    `end` itself cannot be cancelled by it, and a `DapeerError` that it raises is ignored.
+    `end` itself cannot be cancelled by it, and has no time limit. A `DapeerError` that `end` raises is
+    ignored; another error leaves in place of the cancellation.
     """
     try:
         yield

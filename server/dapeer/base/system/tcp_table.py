@@ -118,8 +118,8 @@ def _ports(
 ) -> frozenset[int]:
     """Return the ports in a column (1: local, 2: remote) of the sockets in a state that have these inodes.
 
-    `tables` are the texts of Linux's tables, such as that of `/proc/net/tcp`; `state` is in their hex digits, such as "01", the constant
-    `ESTABLISHED`.
+    `tables` are the texts of Linux's tables, such as that of `/proc/net/tcp`, each with its line of headings;
+    `state` is in their hex digits, such as "01", the constant `ESTABLISHED`.
     """
     return frozenset(
         _port(words[column])

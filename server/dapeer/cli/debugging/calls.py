@@ -244,7 +244,8 @@ def _list_in(value: str) -> list[Any]:
 def _words_of_breakpoint(point: object) -> Iterator[str]:
     """Yield the words `-b PLACE` of a breakpoint as a call has it, and its options.
 
-    `point` is an object with a place and further properties, or a text that is the place.
+    `point` is a text that is the place, or an object with a place. Of its properties a list gives an option
+    for each item, a bool `--NAME` or `--no-NAME`, and null the value `None`.
 
     >>> " ".join(_words_of_breakpoint({"filename": "a.c", "line": 3, "condition": "n > 3"}))
     "-b a.c:3 --if 'n > 3'"
@@ -296,11 +297,13 @@ GONE: Final = (
 def run(argv: Sequence[str]) -> int:
     """Run a debugging command: call its tool and write the answer; return the exit code.
 
-    `argv` is the command line, from the command on. `script` and `call` are handled by modules of their own. The exit code is 0 after an
-    answer; for a command that waits for a program, `answers.exit_code` gives it (3: ended with an error, 124: still runs). It is 1 for an
-    error, and 130 after Ctrl-C. `script` has codes of its own.
+    `argv` is the command line, from the command on. `script` and `call` are handled by modules of their own.
+    The exit code is 0 after an answer; for a command that waits for a program, `answers.exit_code` gives it
+    (3: ended with an error, 124: still runs). It is 1 for an error, and 130 after Ctrl-C. `script` has codes
+    of its own.
 
     Raises:
+        KeyError: The first word is no command.
         SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
     name, *words = argv

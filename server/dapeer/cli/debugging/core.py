@@ -155,10 +155,11 @@ def whose_sessions_end(announcement: Announcement) -> str:
 def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> dict[str, Any]:
     """Return a tool's arguments with this folder's files as absolute paths, for a server in another one.
 
-    These are `filename`, `core`, `stdin`, the breakpoints' files, and `cwd`. `project` is the server's folder; if it is this one,
-    `arguments` itself is returned, else a copy. `dap_run` gets this folder as `cwd`, from which `program` is then looked for, unless it has
-    a `cwd`, attaches, or has an argument of `ELSEWHERE`. A name that no file here has stays, for the server to find. `tool` is the tool's
-    whole name.
+    These are `filename`, `core`, `stdin` and the breakpoints' files, if a file here has the name (any other
+    name stays, for the server to find), and `cwd`, unchecked. `project` is the server's folder; if it is
+    this one, `arguments` itself is returned, else a copy. `dap_run` gets this folder as `cwd`, from which
+    `program` is then looked for, unless it has a `cwd`, attaches, or has an argument of `ELSEWHERE`. `tool`
+    is the tool's whole name.
     """
     here = os.getcwd()
     if here == project:

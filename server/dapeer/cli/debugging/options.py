@@ -139,7 +139,8 @@ def add_to(parser: argparse.ArgumentParser, tool: str, known_tool: KnownTool, co
 
     `tool` is the tool's name, `command` the name of the command. `known_tool` is what is known of the tool: its
     schema and traits. An argument that is a list of breakpoints becomes `-b`, with an option for each further
-    property of a breakpoint. The file and the line get no options where `FILE:LINE` is a word by place.
+    property of a breakpoint. The file, the line and the function get no options where `FILE:LINE` is a word by
+    place.
     """
     schemas = known_tool["arguments"].get("properties", {})
     places = by_place(tool, known_tool, command)

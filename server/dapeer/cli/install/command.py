@@ -103,11 +103,12 @@ def run(
 def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Give a client the skill that names commands, or take it away, after asking; return the exit code.
 
-    `target` is a key of `CLIENTS`, or `NVIM`, which is refused; `scope` is `user` or `project`. `remove`:
-    take it away, except files that a person has changed. The changes are printed. `agreement`: with `ask` the
-    person is asked at the terminal, with `yes` not; with `no` the changes are only printed. The code is
-    `DECLINED` if the person does not agree, or there is no terminal to ask at; it is 0 if the changes are
-    made, only printed, or not needed.
+    `target` is a key of `CLIENTS`, or `NVIM`, which is refused; `scope` is `user` or `project`. The skill is in
+    the client's own folder, if it has one, and in the one that several agents read. Giving replaces files that
+    a person has changed; `remove` takes the skill away, but leaves such files. The changes are printed.
+    `agreement`: with `ask` the person is asked at the terminal, with `yes` not; with `no` the changes are only
+    printed. The code is `DECLINED` if the person does not agree, or there is no terminal to ask at; it is 0 if
+    the changes are made, only printed, or not needed.
 
     Raises:
         ArgumentError: A file cannot be read or written, or the target is Neovim.
@@ -131,11 +132,13 @@ def _print_nothing_to_change(title: str, *, remove: bool) -> int:
 def _change(changes: Sequence[FileChange | LinkChange], then: str, *, agreement: Agreement) -> int:
     """Print the changes, ask if the person has not agreed, and make them; return the exit code.
 
-    Changes that change nothing are left out. `then` is a sentence on what to do afterwards. `agreement`: with `ask` the person is asked at
-    the terminal, with `yes` not; with `no` nothing is changed, and the code is 0. The code is `DECLINED` if the person does not agree.
+    Changes that change nothing are left out. `then` is a sentence on what to do afterwards. `agreement`: with `ask`
+    the person is asked at the terminal, with `yes` not; with `no` nothing is changed, and the code is 0. The code
+    is `DECLINED` if the person does not agree, or stdin is no terminal to ask at.
 
     Raises:
-        ArgumentError: A file cannot be written.
+        ArgumentError: A file or link cannot be changed, or a file has changed meanwhile; the changes before it
+            stay.
     """
     real = list(filter(None, changes))
     for change in real:

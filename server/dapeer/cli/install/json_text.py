@@ -261,13 +261,13 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
     """Yield texts without the value at the path and the objects that were made for it, the best first.
 
-    None comes first if the file, too, was made for the value, and is to be removed. The value must be there.
-    `text` is JSON with comments; `path` has at least one key. Objects around the value are removed, too,
-    where they are written as `with_value` writes them for this value alone. Each text is a proposal, which
-    the caller checks.
+    `text` is JSON with comments; `path` has at least one key. Objects around the value are removed, too, where they
+    are written as `with_value` writes them for this value alone. If `path` has several keys and the file is nothing
+    but such objects, the first proposal is None (the file is to be removed), or, if they are on one line, the text
+    without them. Each text is a proposal, which the caller checks. Errors are raised when the first one is taken.
 
     Raises:
-        MalformedText: The text is no JSON object, or something on the path is none.
+        MalformedText: The text is no JSON object, is nested too deeply, or something on the path is no object.
         KeyError: The value is not there.
     """
     way: list[tuple[Node, JsonMember]] = []

@@ -111,6 +111,9 @@ class _Entry:
 def takes_from_registry(command: Sequence[str]) -> bool:
     """Whether a command has uv or pipx take dapeer from a package registry.
 
+    What follows `--from` or `--spec` decides; without these options, any word that is `dapeer`, perhaps with a
+    version, counts. An empty command, or one of uv without `tool run`, gives False.
+
     >>> [takes_from_registry(("/bin/uvx", *each)) for each in (("dapeer", "stdio"), ("--from", "dapeer==1", "dapeer"))]
     [True, True]
     >>> [takes_from_registry(("uvx", "--from", each, "dapeer")) for each in (".", "dapeer @ file:///a", "/b/dapeer.whl")]

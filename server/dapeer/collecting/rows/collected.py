@@ -283,9 +283,10 @@ class Collected:
     def collection_of(self, process: int, number: int, recorded_by: str = "") -> Collection | None:
         """Return the collection of a point in a process, by their numbers; it is made if it is new.
 
-        `process` is a process id for rows that the process itself writes (`TRACER`), and the number of its session for others (`LOG`, and
-        those of a watch that dapeer steps for). `number` is the point's. None: there is no such point. `recorded_by` is how the rows come,
-        `TRACER` or `LOG`; a collection that exists keeps its own.
+        `process` is a process id for rows that the process itself writes (`TRACER`), and the number of its session for
+        others (`LOG`, and those of a watch that dapeer steps for). `number` is the point's. None: there is no such
+        point. `recorded_by` is how the rows come: `TRACER`, `LOG`, or empty for neither; a collection that exists keeps
+        its own.
         """
         point = self.points.get(number)
         if point is None:

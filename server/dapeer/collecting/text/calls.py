@@ -290,10 +290,11 @@ def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
 def _parts_left_out(
     parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallForest
 ) -> set[int]:
-    """Return the indices of the parts that are not shown, if there are more than `MAX_SIBLINGS`.
+    """Return the indices of the parts that are not shown; empty if there are at most `MAX_SIBLINGS`.
 
-    The first and last parts are shown, and of those with odd calls the first `ODD_ROWS`. `calls` are the row indices of all calls, which
-    `parts` cut by place.
+    Shown are the first half of `MAX_SIBLINGS` parts, a quarter of it at the end, and the first `ODD_ROWS` parts
+    that have an odd call, or one with an odd call within it (those at the ends are among them). `calls` are the row
+    indices of all calls, which `parts` cut by place.
     """
     if len(parts) <= MAX_SIBLINGS:
         return set()

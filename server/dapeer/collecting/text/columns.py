@@ -223,8 +223,9 @@ class Column:
 def column(values: Sequence[str]) -> Column:
     """Return what a column of values is like: counts, kinds, range, trend, and odd rows.
 
-    `values` are the cells' texts in the order of the rows, and must not be empty. `counts` of the result is None if
-    the first `SAMPLED_VALUES` have so many different values that counting them tells nothing.
+    `values` are the cells' texts in the order of the rows, and must not be empty. If all are the same, nothing
+    but `values` and `counts` of the result is set. `counts` is None if the first `SAMPLED_VALUES` have so many
+    different values that counting them tells nothing.
     """
     if values[0] == values[-1] and values.count(values[0]) == len(values):
         return Column(values, Counter({values[0]: len(values)}))
@@ -356,8 +357,9 @@ def _rare_rows(
 def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[OddRow]]:
     """Return how numbers go on ("rising", "each +1", "mostly falling"; empty: no trend), and odd rows.
 
-    `numbers` are two at least; `indices` are their rows in the column. The odd rows break the trend, at most `MAX_ODD_ROWS`; there are none
-    where more rows than that, and more than one in `ROWS_PER_RARE_VALUE`, break it.
+    `numbers` are two at least; `indices` are their rows in the column. The odd rows are the first
+    `MAX_ODD_ROWS` that break the trend, without those whose row above has no number. There are none where more
+    rows than that, and more than one in `ROWS_PER_RARE_VALUE`, break it.
     """
     steps = list(map(sub, numbers[1:], numbers))
     step = steps[len(steps) // 2]

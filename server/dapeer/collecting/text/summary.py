@@ -36,10 +36,11 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
 
     A point is a place that collects; a row is what it has collected at a hit. The title says where it was and how
     much came; without new rows it is the only line. The other lines are indented by two spaces. For calls they are
-    a tree. Where something is expected, they are on the rows that do not fit, each after the row before it, or one
-    line says that all fit. Else they are lines on the columns, and behind them the rows: all if there are at most
-    `ALL_ROWS`, else only odd ones. `client` is the client's key; an empty one has been told of nothing, so all rows
-    are new. Paths are relative to `project`. Nothing is marked as reported.
+    a tree. Where something is expected, one line says that all rows fit, or lines on the columns precede the rows
+    that do not fit, each after the row before it. Else they are lines on the columns, and behind them the rows: all
+    if there are at most `ALL_ROWS`, else the first, odd ones and the last, with a line for those between. `client`
+    is the client's key; an empty one has been told of nothing, so all rows are new. Paths are relative to
+    `project`. Nothing is marked as reported.
     """
     table, names = readable_rows(collection.point, collection.unreported(client), project)
     if not len(table):

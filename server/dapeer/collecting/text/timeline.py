@@ -200,11 +200,13 @@ def _sorted(entries: Iterable[Iterable[TimelineRow]]) -> list[TimelineRow]:
 def _lines(
     picked: Sequence[tuple[int, TimelineRow]], shown_ones: set[int], several: Sequence[bool]
 ) -> Iterator[str]:
-    """Yield the picked rows as lines, each numbered, and for rows that are not shown a range of numbers.
+    """Yield the shown rows as numbered lines, and ranges of numbers for picked rows that are not shown.
 
-    `picked` are pairs of number and row; `shown_ones` are the numbers to show, of which the last of `picked` must be one, as a range is
-    yielded only before a shown row. `several` are three flags: whether there are several processes, threads and tasks. A process is
-    named if the first is set, a thread if one of the others is; a row's task, if it has one, is always named, in place of its thread.
+    `picked` are pairs of number and row; `shown_ones` are the numbers to show, of which the last of `picked` must
+    be one, as a range is yielded only before a shown row. `several` are three flags: whether there are several
+    processes, threads and tasks. A process is named if the first is set, a thread if one of the others is; a row's
+    task, if it has one, is always named, in place of its thread. From `PAUSE_SECONDS` on, the time since the row
+    before is told, except after a range.
     """
     before: TimelineRow | None = None
     left_out: list[int] = []
@@ -304,12 +306,14 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
 def news_lines(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
     """Return lines on what is new for a client in several collections.
 
-    A collection has the rows of one point (a place that collects). Collections without rows are left out. Few new
-    rows of several points are one list in the order of time, without points that have no new row. Otherwise each of
-    the first `MAX_POINTS` points has a summary, which is only a head line if none of its rows is new, so callers pass
-    collections with news; a last line counts the points beyond these, and, if several points that do not record calls
-    have new rows, one names the tool for the whole order. Empty: no collection has rows. `client` is the client's
-    key; an empty one has been told of nothing. Nothing is marked as reported. Paths are relative to `project`.
+    A collection has the rows of one point (a place that collects). Collections without rows are left out. Few
+    new rows of several points are one list in the order of time, without points that have no new row; not so
+    if one of them records calls, is a watch, or expects something. Otherwise each of the first `MAX_POINTS`
+    points has a summary, which is only a head line if none of its rows is new, so callers pass collections
+    with news; a last line counts the points beyond these, and, if several points that do not record calls
+    have new rows, one names the tool for the whole order. Empty: no collection has rows. `client` is the
+    client's key; an empty one has been told of nothing. Nothing is marked as reported. Paths are relative to
+    `project`.
     """
     every = [each for each in collections if len(each.table)]
     fresh = [each for each in every if len(each.unreported(client))]
@@ -384,8 +388,9 @@ def take_collected_news(
 ) -> CollectedNews:
     """Return what was collected since a client's last answer, and mark it as reported.
 
-    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in
-    `until_lines`. Rows of a watch that stops the program are not listed among the `lines`.
+    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences
+    are in `until_lines`. Rows of a watch that stops the program are marked, too, but not listed among the
+    `lines`; these also tell of rows that were lost.
     """
     # The line that has stopped it is in what became of the run.
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]

@@ -277,8 +277,9 @@ def _make_unreadable_class(base: Any) -> Any:
 def log_values(patch: Any) -> None:
     """Patch GDB's DAP so that a log point prints each value as a stop shows it.
 
-    It replaces a method of `gdb.dap.breakpoint`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    It replaces a method of `gdb.dap.breakpoint`; other breakpoints work as before. In place of an expression
+    without a value, its error is printed. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     module: Any = importlib.import_module("gdb.dap.breakpoint")
 

@@ -92,11 +92,12 @@ class Cleanup:
     def fork_detach(self, pid: int) -> None:
         """Fork a process that makes a debugger detach (by `detach`); forget the debugger here.
 
-        `pid` is the debugger's, and is removed from `attached` and from `processes`. This returns in the parent only,
-        and at once; the child closes stdin and stdout, and exits when `detach` has returned.
+        `pid` is the debugger's, and is removed from `attached` and from `processes`. This returns in the parent
+        only, and at once; the child closes stdin and stdout, and exits when `detach` has returned.
 
         Raises:
-            KeyError: The debugger is not in both of them; nothing was forked.
+            KeyError: The debugger is not in both of them; nothing was forked, and `attached` no longer has it.
+            OSError: No process can be forked; the debugger is forgotten all the same.
         """
         number, since = self.attached.pop(pid), self.processes.pop(pid)[0]
         if os.fork():
@@ -112,10 +113,11 @@ class Cleanup:
     def kill(self, pid: int) -> list[int]:
         """Kill a listed process, the group that it leads, and, if so registered, its POSIX session.
 
-        Nothing is killed if another process has its number by now; its group is killed also where the process has ended
-        itself. Return open pidfds of the process and of those of its session, each readable once that process has
-        ended; there is none for the others of the group. The list is empty where the system has no pidfds or nothing
-        was killed. Nobody closes the pidfds here.
+        Nothing is killed if another process has its number by now, which is not checked on a system without `/proc`.
+        The group and the POSIX session are killed also where the process has ended itself. Return open pidfds of the
+        process and of those of its session, each readable once that process has ended; there is none for the others of
+        the group. The list is empty where the system has no pidfds or nothing was killed. Nobody closes the pidfds
+        here, and the process stays in `processes`.
 
         Raises:
             KeyError: The process is not in `processes`.

@@ -281,8 +281,12 @@ def no_folders() -> bool:
 def hide_launcher(patch: Any) -> None:
     """Have frames of debugpy and this launcher removed from the traceback that Python prints at the end.
 
-    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours. `patch` is this
-    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program
+    never sees ours. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
+    its `undo` puts back what was replaced by it.
+
+    Raises:
+        KeyError: debugpy has not been imported.
     """
     folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
 

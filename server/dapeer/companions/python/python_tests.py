@@ -70,10 +70,11 @@ def callers(entry: Any) -> Iterator[Any]:
 def run_pytest(arguments: list[str]) -> int:
     """Run pytest in this process with these arguments, and return its exit code.
 
-    The tests run before it returns, without a limit of time. The caller has set `sys.argv` and `sys.path` as they are
-    for pytest. The exception of each failed test, or of a file that cannot be imported, is shown to the debugger when
-    pytest reports it. Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`, are switched off; those of
-    `IN_THE_WAY` that were given are named on stderr. Without `-v`, pytest writes no header, and no letter for a test.
+    The tests run before it returns, without a limit of time. The caller has set `sys.argv` and `sys.path` as
+    they are for pytest. The exception of each failed test, or of a file that cannot be imported, is shown to
+    the debugger when pytest reports it. Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`,
+    are switched off, and named on stderr if they were given. Without `-v`, pytest writes no header, and no
+    letter for a test.
 
     Raises:
         ImportError: pytest is not installed.

@@ -28,7 +28,8 @@ def register(arguments: argparse.Namespace) -> int:
 
     Raises:
         ArgumentError: No dapeer server serves HTTP for the directory, or an argument is not usable.
-        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
+        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server; in this last case it keeps
+            the registration.
     """
     import anyio
 

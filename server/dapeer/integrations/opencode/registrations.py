@@ -557,8 +557,9 @@ class Registrations:
     def on_event(self, event: Json) -> None:
         """Take an event of the server: have registrations made again that it has lost, or checked after a gap.
 
-        `event` is OpenCode's, with `type` and `properties`. After the disposal of an instance those of its directory are made again, or
-        all if it names none; after a new connection all are checked. Other events are ignored. It does not wait.
+        `event` is OpenCode's, with `type` and `properties`. After the disposal of an instance those of its directory
+        are made again; all are if it names none, or after `global.disposed`. After a new connection all are checked.
+        Other events are ignored. It does not wait.
         """
         match event:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:

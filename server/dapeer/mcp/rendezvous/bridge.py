@@ -126,9 +126,9 @@ class Server:
     def open(self, client_requests: ClientRequests) -> None:
         """Send a new server what it must know of the client, and have `client_requests` record its answer.
 
-        That is the client's `initialize`, whose answer is awaited, then its subscriptions, and its requests that are
-        still open. If the client has sent no `initialize` yet, nothing is awaited. The client gets nothing of this. Other
-        lines that come before that answer are dropped.
+        That is the client's `initialize`, whose answer is awaited, then its `initialized`, its subscriptions, and its
+        requests that are still open. If no `initialize` of the client was answered with a result yet, nothing is
+        awaited. The client gets nothing of this. Other lines that come before that answer are dropped.
 
         Raises:
             OSError: The server has ended, or for `SECONDS_TO_OPEN` sends or takes nothing; the connection keeps that
@@ -253,6 +253,9 @@ def _find_next_server(
         client: The client itself; its end is watched.
         client_requests: What it has sent that a new server must know, and its open requests, which are taken out
             here.
+
+    Raises:
+        OSError: No process can be started for a server, or stdout is closed.
     """
     # Most bridges never need these.
     from dapeer.base.system import logs

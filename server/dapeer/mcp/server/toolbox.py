@@ -601,7 +601,9 @@ class Toolbox:
 def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListToolsResult:
     """Return the tools as `tools/list` has them, without those that need what no adapter supports now.
 
-    Arguments that need such things are left out, too. `supported` are requests and options that adapters support.
+    Arguments that need such things, and unlisted ones, are left out, too. A tool that is no `Tool` is
+    always listed, with all its arguments. `supported` are requests and options that adapters support.
+    Output schemas are left out.
     """
     return t.ListToolsResult(
         tools=[

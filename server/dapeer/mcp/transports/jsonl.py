@@ -206,8 +206,10 @@ async def _replayed_messages(
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the messages that the front has answered; then notify the client of changed answers.
 
-    Each answer of the server is awaited before the next message: `replay` keeps it from the client. Only a list has a notification, of
-    which the server answers otherwise than the front; clients since MCP 2026-07-28 get none.
+    Other messages than requests and notifications are left out. After each request the server's answer is awaited,
+    without a limit, before the next message: `replay` keeps that answer from the client. The notifications are for
+    lists of which the server answers otherwise than the front; another changed answer is only logged. Clients since
+    MCP 2026-07-28 get none.
     """
     changed: dict[str, None] = {}
     for line, sent in handover.answered_lines:

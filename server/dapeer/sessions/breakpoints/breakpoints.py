@@ -202,11 +202,12 @@ class Breakpoints:
         *,
         column: int | None = None,
     ) -> list[RequestedBreakpoint]:
-        """Remove the breakpoints of a line that stop, and the client's that collect there; return them.
+        """Remove the breakpoints of a line that stop or log, and the client's that collect there; return them.
 
-        With a `column`, only those that were asked for there. Empty: there were none, and nothing has changed. `line` is the requested
-        one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if what stands for
-        the line changes; unless there is a `column`, the line is removed from `person_places`.
+        With a `column`, only those that were asked for there (0: without a column). Empty: there were none. `line` is
+        the requested one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says.
+        `listeners` are called if what stands for the line changes; unless there is a `column`, the requested line is
+        removed from `person_places`, also if there were none.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         removed: list[RequestedBreakpoint] = []

@@ -117,7 +117,8 @@ class AttachedProgram:
     def fate(self) -> str:
         """Return a clause on the state of the process now, such as "the program runs on".
 
-        It says whether the process has ended (and by which signal), is still traced by a debugger, is in state T, or runs (`RUNS_ON`).
+        It says whether the process has ended (and by which signal, if that is known), is still traced by a
+        debugger, is in state T, or runs (`RUNS_ON`).
         """
         if self._has_ended():
             number = process_end.deadly_signal(self.pid, self._pidfd) if self._pidfd else None

@@ -362,8 +362,9 @@ class Program(Generic[Of]):
     ) -> None:
         """Wait until `happened()` is true, or `seconds` have passed; the caller has to check which.
 
-        `happened` is called after each message, so it must be cheap. `report` is awaited with the newest line of output, not more often
-        than every `SECONDS_BETWEEN_LINES`.
+        `happened` is called at once and after each message, so it must be cheap. `report` is awaited with the newest
+        line of output when there is new output, not sooner than `SECONDS_BETWEEN_LINES` after the beginning or the last
+        report; output of the end of the wait may go unreported. What `report` raises leaves this call.
         """
         clock = anyio.current_time
         end = clock() + seconds

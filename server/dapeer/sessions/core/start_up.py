@@ -88,11 +88,11 @@ async def start_up(
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Wait for the stop at the program's entry, have the program collect at functions, and resume it.
 
-    The functions are those at which `breakpoints` collect. The wait takes at most the time that the adapter
-    has for requests that resume or pause (`timeouts.control`); the program is asked to collect after it in
-    any case. The program is not resumed if it has not stopped by then, or has ended; if the caller wants a
-    stop at the entry; or if a breakpoint that does not collect has stopped it there. Errors of the adapter
-    raise nothing.
+    The functions are those at which `breakpoints` collect. The wait takes at most the time that the adapter has for
+    requests that resume or pause (`timeouts.control`); the program is asked to collect after it in any case. The
+    program is not resumed if it has not stopped by then, or has ended; if the caller wants a stop at the entry; or
+    if a breakpoint that does not collect has stopped it. A stop for any other reason, an exception too, is resumed.
+    Errors of the adapter raise nothing.
     """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():

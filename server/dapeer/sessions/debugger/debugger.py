@@ -128,11 +128,13 @@ class Supervisor:
     ) -> DapeerError | None:
         """Start an adapter and run its session to its end, and that of its children; end the adapter then.
 
-        Return why the session could not start, None: it did, and has ended. `arguments` are those of `launch` or `attach`, `parent` is
-        the session whose program has started this one's, or None. `begin` is called with the session once its debuggee runs.
+        Return why the session could not start, None: it did, and has ended. `arguments` are those of `launch`
+        or `attach`, `parent` is the session whose program has started this one's, or None. `begin` is called
+        with the session once its debuggee runs.
 
         Raises:
             AdapterError: The adapter is missing, or did not start.
+            ForeignListener: Another user listens at the adapter's port.
         """
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:

@@ -353,9 +353,13 @@ class Sessions(Mapping[int, Session]):
     def _record(self, session: Session, seq: int, command: str) -> None:
         """Record who has sent a request that resumes or ends a program, in `_doings`.
 
-        `seq` and `command` are the request's. A `seq` of 0 or more is that of a tool's request, recorded only if it
-        resumes: ends by tools are recorded elsewhere. A negative `seq` is that of a request by the person's client in
-        Neovim, recorded with the program's first session; it is not recorded while a journal of earlier messages is read.
+        `seq` and `command` are the request's. A `seq` of 0 or more is that of a tool's request, recorded only
+        if it resumes, and only within `acting_as`: ends by tools are recorded elsewhere. A negative `seq` is
+        that of a request by the person's client in Neovim, recorded with the program's first session; it is not
+        recorded while a journal of earlier messages is read.
+
+        Raises:
+            KeyError: A negative `seq` comes with a command that neither resumes nor ends.
         """
         if seq >= 0:
             if command in RESUMES:

@@ -83,9 +83,11 @@ class OtherClient:
     def on_message(self, message: Message) -> None:
         """Keep track of what the person's client (nvim-dap) has asked for at a stop, by each message.
 
-        Its requests have negative numbers.
-
-        A resume decides who looks first at the next stop: the client, unless dapeer has resumed the program, too.
+        Its requests have negative numbers. A `stopped` event begins anew: the client's `stackTrace` is expected next,
+        unless there is no client, or one thread alone was paused. The events `dapeer.replayed` and `dapeer.blocked`
+        say that nothing more is to be expected of it at this stop. A resume decides who looks first at the next stop:
+        the client, unless dapeer has resumed the program, too, since the last stop. Messages other than these, the
+        client's looks and the answers to them are ignored.
         """
         match message:
             case Event(event="stopped", body=body):
@@ -493,9 +495,10 @@ class Fetching:
         return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
 
     async def fetch_members(self, variable: Variable) -> None:
-        """Fetch the first elements, or the members, of a variable that the adapter shows without them.
+        """Fetch the first elements, or the members, of a variable if the adapter shows it without them.
 
-        The mirror keeps them; nothing is returned, and errors raise nothing.
+        Otherwise, and for a lazy value, nothing is sent. The mirror keeps what is fetched; nothing is returned, and
+        errors raise nothing.
         """
         if self.hides_children(variable):
             kind, most = (

@@ -159,10 +159,11 @@ class SourceVersions:
     def record_load(self, path: str, loaded_at: float) -> None:
         """Record when the program has loaded a file, and compare the file's present text with the kept one.
 
-        `loaded_at` is in seconds since 1970; it is recorded for `MAX_LOADED_FILES` files at most. Only if a text of the
-        file was kept before, the file is read, and its present text is kept instead; if the texts differ, the one before is
-        kept as old code. A file that was modified after `loaded_at` has no known text then, and no old code is kept. The
-        same holds for a file that cannot be read: the text that was kept before is dropped.
+        `loaded_at` is in seconds since 1970; it is recorded for `MAX_LOADED_FILES` files at most. Only if a text of
+        the file was kept before, the file is read, and its present text is kept instead; if the texts differ, the one
+        before is kept as old code. A file that was modified after both `loaded_at` and the program's start has no
+        known text then, and no old code is kept. The same holds for a file that cannot be read: the text that was
+        kept before is dropped.
         """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
             self._loaded[path] = loaded_at

@@ -266,9 +266,8 @@ class ByConditions(Driving):
         languages the program is instructed to record values, too.
 
         Raises:
-            NoConditions: Conditions cannot tell it here, or the adapter rejects them; breakpoints that were set
-                are removed again, as
-            far as the adapter follows.
+            NoConditions: Conditions cannot tell it here, the program cannot record, or the adapter rejects them;
+                breakpoints that were set are removed again, as far as the adapter follows.
             NotStopped: The program runs.
             DapeerError: The stack cannot be fetched.
         """
@@ -304,7 +303,8 @@ class ByConditions(Driving):
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than a condition has stopped the program, so that it stays there.
 
-        A breakpoint of somebody's counts as something else, if the last `_record_if_met` has found that its own condition holds.
+        False only for a stop of a breakpoint, or of a condition that failed, on a line that has one of the conditions,
+        unless the last `_record_if_met` has found somebody's breakpoint there whose own condition, if any, holds.
         """
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._until_definition.failed and re.search(self._until_definition.failed, shown)
@@ -458,8 +458,9 @@ class ByConditions(Driving):
     async def _place_all(self) -> None:
         """Send the session all breakpoints of the scope's files, shared ones and those with the condition.
 
-        Where the adapter's definition tells how, breakpoints of somebody's in the scope get the condition, too. The
-        condition that is sent is remembered in `_set_condition`.
+        Where the adapter's definition tells how, breakpoints of somebody's in the scope get the condition, too.
+        Lines where the expression could not be evaluated get none of dapeer's. The condition for the first
+        place is stored in `_set_condition`, before anything is sent.
 
         Raises:
             DapeerError: The adapter does not answer, or rejects a request; other files may have theirs already.
@@ -475,9 +476,10 @@ class ByConditions(Driving):
     def _find_shared(self) -> None:
         """Add the breakpoints that clients have at places of the scope to `_shared_breakpoints`.
 
-        The key is the breakpoint's path, line and column as it was requested (column 0: none). The value is the
-        index of its place in `_condition_places`, and the breakpoint's own condition (empty: none). A breakpoint
-        whose column fits none of its line's places counts as at the first of these.
+        The key is the breakpoint's path, the line that the adapter has given it, else the requested one, and the
+        requested column (0: none). The value is the index of its place in `_condition_places`, and the
+        breakpoint's own condition (empty: none). A breakpoint whose column, the adapter's or else the requested
+        one, fits none of its line's places counts as at the first place of the line.
         """
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             for sent, made in self.session.mirror.breakpoint_statuses.breakpoints_in(path):

@@ -137,8 +137,9 @@ class WritesUpToStop(AtWatchpoint):
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether this is the wanted stop for the nth time, as `expect` says; the run ends there.
 
-        A stop like the wanted one is counted once, however often this is called for it, and `reached` is set at the
-        last. False: `stop` is of the watchpoint, is another stop, or comes too early; the program goes on.
+        A stop like the wanted one is counted once, however often this is called for it, and `has_reached_stop`
+        is set at the nth. False: `stop` is of the watchpoint, is another stop, or comes too early; the program
+        goes on.
         """
         if not super().is_stopped_by_other(stop):
             return False

@@ -164,8 +164,9 @@ class AtWatchpoint(Driving):
     async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the instruction that has written.
 
-        Where that is not in the scope, they are those of its innermost caller that is. None: no frame is in the scope. If the definition
-        has a command for the writer's line, the debugger is asked for it.
+        Where that is not in the scope, they are those of its innermost caller that is. None: no frame is in the
+        scope. Nothing is noted here. If the instruction is in the scope, and the definition has a command for its
+        line, the debugger is asked for the line; if its answer names none, or it fails, the line is the frame's.
 
         Raises:
             DapeerError: The stack cannot be fetched.

@@ -341,9 +341,9 @@ class Readiness:
     async def _listens_at(self, port: int) -> bool:
         """Return whether any program that is debugged listens at a port; if not, note who else does.
 
-        The note is `_occupant`, a text that is empty if nobody else is known to listen. Where it is not known
-        which processes listen, or which are the programs', anything that accepts a connection at the port on
-        localhost counts, and nothing is noted.
+        The note is `_occupant`, a text that is empty if nobody else is known to listen; if one of the programs listens,
+        it stays as it was. Where it is not known which processes listen, or which are the programs', anything that
+        accepts a connection at the port on localhost counts, and nothing is noted.
         """
         processes = await self.processes(all_programs=True)
         if not processes.is_known:

@@ -432,9 +432,10 @@ class TriggerRun:
     # -- what is told
 
     def take_lines(self) -> Iterator[str]:
-        """Yield a line for each trigger whose state has changed since the last call, and mark them as told.
+        """Yield a line for each trigger whose state has changed since the last call; mark each as told then.
 
-        Triggers that wait for their turn share one line.
+        Triggers that wait for their turn since then share one line, the last, which counts them. What the caller
+        does not iterate over is not marked.
         """
         queued = 0
         for each in self.trigger_progress:

@@ -259,8 +259,9 @@ class EvaluationResult:
 def _main_line(error: str) -> str:
     r"""Return the line of an error message that names the problem.
 
-    Of a Python traceback that is the first line behind the last frame, so of chained tracebacks the last
-    exception's; of other messages it is the first line. An empty message gives an empty text.
+    Of a Python traceback that is the first line behind the last frame that is not indented (without one, the last
+    line), so of chained tracebacks the last exception's; of other messages it is the first line. An empty message
+    gives an empty text.
 
     >>> _main_line('Traceback (most recent call last):\n  File "a.py", line 1\nError: no `x`\n  1 | x\n    | ^')
     'Error: no `x`'

@@ -525,9 +525,10 @@ def _silence_notes(session: Session, thread_locations: ThreadLocations | None) -
 def describe_silence(session: Session, thread_locations: ThreadLocations | None) -> str:
     """Return a sentence on an adapter that does not answer: why, and where the program's last stop was.
 
-    It names the oldest request without a response, and `dap_terminate`, which ends the program by force.
-    `thread_locations` has what was last read of the program's threads, by which the reason is found, and why they
-    could not be read; None: nothing is known.
+    It names `dap_terminate`, which ends the program by force, and the oldest request without a response, if
+    there is one. A last stop that is not known is left out; without a known reason it says `it may hang`.
+    `thread_locations` has what was last read of the program's threads, by which the reason is found, and why
+    they could not be read; None: nothing is known.
     """
     pid = session.thread_locator.pid
     why = "it may hang"

@@ -161,7 +161,8 @@ def _check_finished(expression: str, argument: str = "") -> None:
 def _check_python(expression: str, argument: str = "") -> None:
     """Raise `ArgumentError` if an expression does not parse as Python.
 
-    One with an f-string or t-string passes in any case: the program's Python may be newer than dapeer's. `argument` is what the error's
+    In an expression with an f-string or t-string a syntax error passes: the program's Python may be newer than
+    dapeer's. Blanks around the expression do not count, and `await` is allowed. `argument` is what the error's
     text begins with.
     """
     try:

@@ -627,9 +627,9 @@ def tool(
 ) -> Callable[[ToolFunction], Tool]:
     """Return a decorator that makes a `Tool` of a function whose first parameter is the `Call`.
 
-    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. The function's
-    name and parameters are the tool's, and the first paragraph of its docstring is the tool's description, which models
-    read; a parameter that is a dataclass stands for its fields.
+    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. The
+    function's name and parameters are the tool's, and the first paragraph of its docstring is the tool's
+    description, which models read; a parameter that is a dataclass stands for its fields.
 
     Args:
         title: A short name for people.
@@ -637,18 +637,16 @@ def tool(
         kinds: What people are asked to consent to before a call; None: nothing if it is read-only, else every kind.
         read_only: The tool changes nothing; this and the next two are MCP's annotations.
         destructive: It may remove or end something.
-        idempotent: A second call with the same arguments changes nothing more; every read-only tool counts as this, too.
+        idempotent: A second call with the same arguments changes nothing more; every read-only tool counts as such.
         resumes: It resumes the program, and waits for the next stop.
         is_lean: It belongs to the few tools with which an agent of its own finds a bug.
         output: The TypedDict of its data; None: unspecified. Only tools that list things have one, as several
-            clients compile a schema
-            anew for every result.
+            clients compile a schema anew for every result.
         needs: Requests, or options of requests; the tool is listed while a living adapter supports one of them.
             None: it is always listed.
         starts: It starts programs, which have timeouts of their own: the call has no deadline.
         group_state: For a tool that takes `group` beside `session_id`: which members of a group it runs for,
-            `stopped`, `running` or `living`;
-            empty: it takes no group.
+            `stopped`, `running` or `living`; empty: it takes no group.
         explain: Returns what a person is shown of a call beside its arguments; None: nothing.
     """
 

@@ -287,11 +287,11 @@ class TriggerArguments:
     def begin(self, call: Call, session: Session, usual: ReadyCondition | None = None) -> None:
         """Begin to send the triggers to the program of a session once it is ready; return at once.
 
-        Triggers are HTTP requests, commands, typed input and expressions, from the argument `then`; commands run
-        in the folder of the session's program, or else of the project. The program is ready as the argument
-        `ready` says, else as `usual` says, which is the rule of its start. The triggers are sent in order, by a
-        task that ends with the program; one that fails is kept, not raised, and the others are not sent then.
-        Without triggers nothing happens.
+        Triggers are HTTP requests, commands, typed input and expressions, from the argument `then`; commands run in
+        the folder of the session's program, or else of the project. The program is ready as the argument `ready`
+        says, else as `usual` says, the rule of its start; with neither, the kind of a trigger decides. The triggers
+        are sent in order, by a task that ends with the program; one that fails is kept, not raised, and the others
+        are not sent then. Without triggers nothing happens.
 
         Raises:
             ArgumentError: The arguments are not valid.
@@ -382,7 +382,8 @@ async def stop_elsewhere(
 def _callable_programs(call: Call, session: Session) -> Sequence[Program[Session]]:
     """Return the other programs that the program of `session` may call.
 
-    They are those of the client, and those in a group with the session.
+    They are those that the client has started and that live, then those in a group with the session, each
+    once.
     """
     grouped = [
         each

@@ -58,10 +58,11 @@ class Expecting:
     def look(self, frame: Any, line: int, seen: dict[Any, Any], event: str) -> bool:
         """Write a row for each point at the line that a frame comes to; return whether to stop.
 
-        A point whose condition does not hold, or that has ended, writes no row, and its expectation is not evaluated. The result is true
-        where an expectation is false, or raises something, or where `inner` (see `__init__`), which is asked first, says so. `line`, the
-        line before, and `seen`, what is known of what else is watched, are only for `inner`. `event` is that of a trace function: at any
-        other than `"line"` only `inner` is asked.
+        A point whose condition is false or raises, or that has ended, writes no row, and its expectation is not
+        evaluated. The result is true where an expectation is false, or raises something, or where `inner` (see
+        `__init__`), which is asked first, says so. `line`, the line before, and `seen`, what is known of what
+        else is watched, are only for `inner`. `event` is that of a trace function: at any other than `"line"`
+        only `inner` is asked.
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:
@@ -198,8 +199,10 @@ def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[st
 def changed_elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
     """Return name, empty text and value now of each element of a list or dictionary that has changed.
 
-    `name` is that of the variable, `value` the list or dictionary. `was` and `are` are its `calls.content_token` before
-    and now, whose limit holds here; elements that are gone are not told. Elements are compared by place.
+    `name` is that of the variable, `value` the list or dictionary; an element's name is `name[INDEX]` or
+    `name[KEY]`. `was` and `are` are the `calls.content_token` before and now. An element has changed if another
+    object (or key) was at its place before, or none; those behind the tokens' limit, and those that are gone, are
+    not told.
     """
     keyed: Any = value.items() if hasattr(value, "items") else enumerate(value)
     differ = [one != other for one, other in itertools.zip_longest(was[1], are[1])]

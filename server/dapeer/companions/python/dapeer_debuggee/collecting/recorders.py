@@ -475,13 +475,14 @@ class Maker:
     ) -> str:
         """Return, as Python source, the statements that evaluate the expressions of a recorder.
 
-        Each expression gets a variable `$v0`, `$v1`, ..., numbered as in `point.expressions`. The point's
-        condition, if it is among `evaluated`, gets none: its statements return from the recorder if it is false,
-        if it raises or has unknown names (both are reported), or if it waits after slow failures; the statements
-        behind them are then not run. All share a deadline if one of the expressions runs code of the program.
+        Each expression gets a variable `$v0`, `$v1`, ..., numbered as in `point.expressions`; one that fails has its
+        error as its value. The point's condition, if it is among `evaluated`, gets none: its statements return from
+        the recorder if it is false, if it raises or has unknown names (both are reported), or if it waits after slow
+        failures; the statements behind them are then not run. All share a deadline if one of the expressions runs
+        code of the program.
 
-        `point` is a `points.SpecifiedPoint`; the names of `frame` decide how each expression is read; `evaluated`
-        are pairs of a mark and an expression; the mark stands in the text for the expression's own text, which
+        `point` is a `points.SpecifiedPoint`; the names of `frame` decide how each expression is read; `evaluated` are
+        pairs of a mark and an expression; the mark stands in the text for the expression's own text, which
         `_compile_recorder` puts in.
         """
         guarded = any(each.runs_code for _mark, each in evaluated)

@@ -158,7 +158,9 @@ class Rows:
     def _fail(self, error: OSError) -> None:
         """Remember an error of writing, and have `write` count lines as lost for `PAUSE_SECONDS`.
 
-        Without a file of rows, a `PID.lost` is made in its place, if that can be, which tells how many are lost.
+        After that time `write` raises ValueError, for a new attempt. The error's number and the count of lost
+        lines are written into the header of the file of rows; without that file, they become the times of
+        `PID.lost`, which is made if it can be.
         """
         self.error = error.errno or 0
         self.write = self._count_lost
@@ -199,9 +201,9 @@ class Rows:
     def _number(self, context: str) -> int | str:
         """Give a context a number in the header of the file of rows; return that number, or the context.
 
-        `context` is the text of thread, task and caller. A context that has a number already keeps it. The first number is
-        0. The context itself is returned, and gets no number, if the header has no room for it, or no file of rows can be
-        made; the file is made if there is none.
+        `context` is the text of thread, task and caller. A context that has a number already keeps it. The first
+        number is 1. The context itself is returned, and gets no number, if the header has no room for it, or no
+        file of rows can be made; the file is made if there is none.
         """
         with self._lock:
             number = len(self.contexts)

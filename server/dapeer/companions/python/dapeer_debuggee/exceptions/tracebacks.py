@@ -192,9 +192,10 @@ def traceback_text(error: BaseException, seen: frozenset[int] = frozenset()) -> 
     """Return the tracebacks of an exception, its causes and its group's members in nearly Python's form.
 
     Each has frames (the user's only, if there are any; at most `MAX_FRAMES`) and the error, without the line
-    `Traceback …`. Causes come first; the first `MAX_MEMBERS` members of a group follow its own error, each
-    after `In the group:`. An exception of a worker process has only that process's traceback before its own.
-    `seen` has ids of exceptions that are written already; callers leave `seen` out.
+    `Traceback …`. Causes come first, or the exception that was being handled, as Python shows it; the first
+    `MAX_MEMBERS` members of a group follow its own error, each after `In the group:`. An exception of a worker
+    process has that process's traceback before its own, and neither causes nor members. `seen` has ids of
+    exceptions that are written already; callers leave `seen` out.
     """
     seen |= {id(error)}
     text = frames_text(frames_of(error.__traceback__)) + error_text(error) + "\n"

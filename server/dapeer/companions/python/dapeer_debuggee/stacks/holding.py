@@ -198,11 +198,13 @@ class LockFlow:
     ) -> frozenset[tuple[str, int]]:
         """Return the state behind the instruction with the index `number`, if it neither jumps nor raises.
 
-        A state is a set of pairs: how a lock is taken, and the index in `takings` of the instruction that takes
-        it. How is `held` (surely taken), `maybe` (by a call with arguments, such as a limit, whose result is not
-        yet tested) or `pending` (by a call that is not yet awaited to its end). `state` is the one before the
+        A state is a set of pairs: how a lock is taken, and the index in `takings` of the instruction that takes it.
+        How is `held` (surely taken), `maybe` (by a call with arguments, such as a limit, whose result is not yet
+        tested) or `pending` (by a call that is not yet awaited to its end). `state` is the one before the
         instruction; it is not changed. A `release`, or a change of the names in a lock's expression, removes what
-        was taken by that expression.
+        was taken by that expression. An instruction that is no part of a test removes all that is `maybe`, one that
+        is no part of an await (`AWAITS`) all that is `pending`; `CLEANUP_THROW` makes `pending` `held`. What the
+        instruction itself takes is added.
         """
         step, stack = self.steps[number], self.stacks[number]
         made = symbols.ast_call(step, stack) if step.opname.startswith("CALL") else None
@@ -417,8 +419,8 @@ def locks_held_in(frame: Any, coroutine: Any) -> Iterator[tuple[Any, str]]:
     These are locks, semaphores and conditions (as their lock) of known libraries, taken by `with`, by
     `acquire`, or by a `contextlib` generator behind a `with`. The place is `FILE:LINE`, perhaps with plain
     arguments of the call that gave the lock. `coroutine` is the suspended coroutine or generator of the
-    frame, or None: with it, the objects of its `with` items are known for certain. A lock whose expression
-    cannot be read is left out.
+    frame, or None: from it the objects of the `with` items are taken, if their number fits. Any other lock is left
+    out if its expression cannot be read, or if it is not sure that the call still holds it.
     """
     file = os.path.basename(frame.f_code.co_filename)
     inside, acquired = locks_taken(frame)

@@ -498,6 +498,9 @@ def show_all(patch: Any) -> None:
     Frames that dapeer has put into a stack as labels, such as headings of an exception's causes, get DAP's
     `presentationHint` `label`, line 0 and no source. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit, ImportError: pydevd is not as expected; `Row.apply` reports that as a failure.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
 

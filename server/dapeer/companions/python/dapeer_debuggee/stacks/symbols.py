@@ -92,10 +92,12 @@ def stack_after(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def pushed_expressions(step: Any) -> list[Any]:
-    """Return the expressions that an instruction pushes on the stack; empty if it does anything else.
+    """Return the names and constants that an instruction loads on the stack; empty if it loads none.
 
-    They are nodes of `ast`: names and constants, several for an instruction that loads several. `NULL` is
-    among them for the empty place beside a function that is to be called. `step` is a `dis.Instruction`.
+    The expressions are nodes of `ast`, several for an instruction that loads several. `NULL`, for the empty
+    place beside a function that is to be called, comes before the function's name, also where Python pushes it
+    behind. An instruction that takes something from the stack, such as `LOAD_ATTR`, gives an empty list. `step`
+    is a `dis.Instruction`.
     """
     name, arg = step.opname, step.argval
     if name == "PUSH_NULL":

@@ -138,11 +138,11 @@ def send_row_off_event(body: dict[str, Any]) -> bool:
 
 
 def report_tracer() -> None:
-    """Record as a failure that another tracer has replaced the debugger's in this thread.
+    """Record as a failure that the program has replaced the debugger's tracer in this thread.
 
     The launcher calls it at the end of a program's first thread. Until Python 3.11 only one function can trace a
-    thread: the program has called `sys.settrace`. Nothing is recorded from Python 3.12 on, if the debugger's own
-    function still traces, or if the program ran untraced anyway.
+    thread: the program has called `sys.settrace`, with another function or None. Nothing is recorded from Python
+    3.12 on, if the debugger's own function still traces, or if the program ran untraced anyway.
     """
     untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
     if untraced is not None and not untraced.tracing.is_on:

@@ -495,13 +495,14 @@ class LastWrites:
     def told(self, tree: Any, names: Any) -> Any:
         """Return who has written a place last, at a stop in the run that was recorded.
 
-        `tree` is the expression, `names` the frame of the evaluation. All lines on the stack that are not over yet are looked at before,
-        and what those have changed is remembered. The keys are `writes` (their number), `now` (the value's text) and, if anything is known,
-        `before`, `stack` (name, file and line of each frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in
-        `_place`.
+        `tree` is the expression, `names` the frame of the evaluation. All lines on the stack that are not over yet are
+        looked at before, and what those have changed is remembered. The keys are `writes` (their number), `now` (the
+        value's text, `(nothing)` if there is none) and, if anything is known, `before`, `stack` (name, file and line of
+        each frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in `_place`; `unseen` is also
+        True if no look has seen the latest change.
 
         Raises:
-            InvalidExpression: The expression has no value here.
+            InvalidExpression: The object or key of an attribute or element cannot be evaluated.
         """
         stopped = watching.stopped_frame(names) or names
         frame = stopped

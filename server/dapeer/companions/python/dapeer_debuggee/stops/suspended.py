@@ -135,8 +135,8 @@ QUEUE = patching.Row(
 def replace_queue_events(patch: Any) -> None:
     """Patch pydevd so that the events of each new debugger's queues are `QueueEvent`s.
 
-    A debugger of another structure keeps its own. `patch` is this patch's `patching.Row`: it calls this function when
-    it is applied, and its `undo` puts back what was replaced by it.
+    A debugger of another structure, or that has events already, keeps its own. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @patch.replace(START)

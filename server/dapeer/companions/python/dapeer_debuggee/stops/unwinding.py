@@ -542,7 +542,9 @@ class Monitor:
     def _on_unwind(self, _code: Any, _place: int, error: Any) -> None:
         """Have the step of this thread go on in the caller, if the exception `error` ends its frame.
 
-        It is the callback of `PY_UNWIND`. Without a further frame the step is over.
+        It is the callback of `PY_UNWIND`. The frame that ends is the one that called this method; nothing happens if
+        the step, if any, is not in that frame. In a task the step goes on in what awaits the task. Frames of the
+        debugger are passed by; if no frame is left, the step is over. `error` is kept in the step.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is not None and step.is_in(frame):

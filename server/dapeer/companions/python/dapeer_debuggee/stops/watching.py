@@ -54,7 +54,8 @@ def is_index(tree: ast.expr) -> bool:
 def attribute_reader(owner: Any, name: str) -> Callable[[], Any]:
     """Return a function that reads an attribute which an object (`owner`) holds, without running any code.
 
-    The function returns `NOTHING` while the object has no such attribute, also if it never had one.
+    The function returns `NOTHING` while the object itself has no such attribute, also if it never had one; what
+    only its class has does not count.
 
     Raises:
         InvalidExpression: It is a property, or the object holds no attributes itself.

@@ -416,8 +416,8 @@ def nested(text: str, deep: int) -> str:
 def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
     """Return how many elements of an array are NaN or NaT, as `(N missing) `; empty: none, or not counted.
 
-    `kind` is the type of `value`, `numpy` is the module, or None. Only an exact `numpy.ndarray` of at most `MAX_COUNTED_CELLS` elements is
-    counted.
+    Only an exact `numpy.ndarray` of floats, complex numbers, dates or time spans is counted, with at most
+    `MAX_COUNTED_CELLS` elements. `kind` is the type of `value`, `numpy` is the module, or None.
     """
     if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
         return ""
@@ -602,11 +602,12 @@ def table_text(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
     `value` is a DataFrame or Series, `pandas` is the module, and `show(VALUE, ROOM)` makes the text of an
-    object in ROOM characters. `max_chars` is how many characters the caller has room for; the text is not cut
-    to it. With less than `MIN_ALONE_CHARS`, rows and missing cells are left out, and the text is `TYPE(SHAPE
-    COLUMNS)`. Else the first line is `SHAPE COLUMNS`, and the rows follow on lines of their own: all of a table
-    of up to `MAX_ROWS`, of others the first `HEAD` and the last `TAIL` with a line `…` between; an empty table
-    has none. Cells of an array that is neither pandas' nor NumPy's are not read: they are `…`. Missing cells
+    object in ROOM characters. `max_chars` is how many characters the caller has room for; the text is not
+    cut to it. At most `MAX_COLUMNS` columns are shown, those with missing cells before others. With less
+    than `MIN_ALONE_CHARS`, rows and missing cells are left out, and the text is `TYPE(SHAPE COLUMNS)`. Else
+    the first line is `SHAPE COLUMNS`, and the rows follow on lines of their own: all of a table of up to
+    `MAX_ROWS`, of others the first `HEAD` and the last `TAIL` with a line `…` between; an empty table has
+    none. Cells of an array that is neither pandas' nor NumPy's are not read: they are `…`. Missing cells
     are not counted in a table that has such an array, or too many cells.
     """
     name = type(value).__name__
@@ -653,9 +654,10 @@ def missing_cells(table: Any) -> list[int]:
 def columns(names: Any, types: list[Any], lost: list[int], show: Show, *, named: bool) -> Any:
     """Yield the text of each column: name (if `named`), type and missing cells; `…` for some left out.
 
-    `names` is a pandas index, `types` has a dtype or the name of an array's class for each column. `lost` has the number of missing cells
-    of each column, or is empty if they were not counted. Of more than `MAX_COLUMNS` columns, those with missing cells, the last one and
-    then the first ones are shown, in their order. `show(VALUE, ROOM)` makes the text of a name.
+    `names` is a pandas index, `types` has a dtype or the name of an array's class for each column. `lost` has the
+    number of missing cells of each column, or is empty if they were not counted. At most `MAX_COLUMNS` columns are
+    shown, in their order: of more, those with missing cells, then the last one, then the first ones.
+    `show(VALUE, ROOM)` makes the text of a name that is no text or other plain value.
     """
     count = len(types)
     chosen = list(range(count))

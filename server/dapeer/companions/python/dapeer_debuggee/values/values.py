@@ -440,10 +440,10 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]
 def elements_from_end(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
     """Yield the elements of a container from its end, the last one first.
 
-    All elements of a dict are yielded, of a sequence the last `LAST_ELEMENTS`. Each is `(inside, value)`, or
-    `(inside, key, value)` for a dict. Nothing is yielded for a set, or if an old Python does not know the order
-    of a dict. `known` is the built-in class whose methods read the container, so that no code of the program
-    runs; `inside` is passed on with each.
+    All elements of a dict are yielded, of a list, tuple or deque the last `LAST_ELEMENTS`. Each is
+    `(inside, value)`, or `(inside, key, value)` for a dict. Nothing is yielded for any other class, such as a set,
+    or for a dict in an old Python that cannot reverse it. `known` is the built-in class whose methods read the
+    container, so that no code of the program runs; `inside` is passed on with each.
     """
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))
