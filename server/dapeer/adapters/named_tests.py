@@ -201,17 +201,19 @@ async def _launch(
 ) -> LaunchRequest:
     """Build the tests where that is necessary, and return how to launch those that are meant.
 
-    `recognised` is the runner and its project's root. `file` is the file or folder of the tests, None for all
-    of the project; `parts` are those of the test's name, from the outermost, empty for all. `inputs` are the
-    caller's arguments by name: they are kept, but for `module`, `program` and `args`, and the runner's own
-    replace those of the same name (`env` is merged, the caller's wins). To build and to look up tests runs
-    commands of the project, and waits for them. `remark` of the result's inputs tells if other tests run than
-    were named, or tests that are expected to fail.
+    `recognised` is the runner and its project's root. `file` is the file or folder of the tests, None for
+    all of the project; `parts` are those of the test's name, from the outermost, empty for all. `inputs`
+    are the caller's arguments by name: they are kept, but for `module`, `program` and `args`, and the
+    runner's own replace those of the same name (`env` is merged, the caller's wins). If neither has `cwd`,
+    the root is used. To build and to look up tests runs commands of the project, and waits for them.
+    `remark` of the result's inputs tells if other tests run than were named, or tests that are expected to
+    fail.
 
     Raises:
-        ArgumentError: The runner is not installed, no program or more than one has the test, or the `env` of
-            the runner's definition is neither a table nor a list.
+        ArgumentError: The runner is not installed, no program or more than one has the test, or the `env`
+            of the runner's definition is neither a table nor a list.
         AdapterFailed: The tests cannot be built, or their programs cannot be looked up.
+        OSError: A file of the tests cannot be read.
     """
     runner = recognised.runner
     values = _values(recognised, file, inputs)
@@ -356,7 +358,8 @@ def _ambiguity_error(
 def _panic_sentence(awaited: Sequence[str], *, stops: bool) -> str:
     """Return a sentence on which tests pass if they panic, and whether the program `stops` there.
 
-    `awaited` are the names of these tests, at least one, of which a few are named. The sentence has no period.
+    `awaited` are the names of these tests, at least one; up to `MAX_SUGGESTED_TESTS` are named, by the part
+    behind the last `::`, and the others counted. The sentence has no period.
     """
     names = [f"`{each.rpartition('::')[2]}`" for each in awaited]
     listed = ", ".join(names[:MAX_SUGGESTED_TESTS]) + (

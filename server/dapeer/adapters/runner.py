@@ -66,12 +66,13 @@ class MissingFileReason:
     """The reason; `${1}` is the first group of what was found, in the file if `holds` is there."""
 
     def reason(self, file: Path, text: str) -> str:
-        """Return the reason why a build leaves a file out by this rule; empty: the rule does not leave it out.
+        """Return the reason why a build leaves a file out by this rule; empty: it does not.
 
-        The rule has a pattern for the file's name, one for its content, or both; all that it has must be found, and a rule
-        without patterns leaves nothing out. `${1}` in the rule's sentence `say` is replaced by the first group that was
-        matched in the content, or in the name if only the pattern for the name has a group. `file` is the path, of which
-        only the name counts, and `text` is the content.
+        The rule has a pattern for the file's name, one for its content, or both; all that it has must be found
+        somewhere there, and a rule without patterns leaves nothing out. Each `${1}` in the rule's sentence
+        `say` is replaced by the first group of the content's pattern, or of the name's if the former has none
+        or is missing; by nothing if there is none, or it took no part. `file` is the path, of which only the
+        name counts, and `text` is the content.
         """
         tried = [(self.file, file.name), (self.holds, text)]
         found = [pattern.search(where) for pattern, where in tried if pattern is not None]
@@ -450,14 +451,14 @@ def _stands(value: object, expected: object) -> bool:
 
 
 def _objects(text: str, where: str) -> Iterator[Any]:
-    """Yield the decoded objects of a test runner's output: of one list, or one from each line.
+    """Yield the decoded values of a test runner's output: of one list, or one from each line.
 
-    `where` is a key of `value_at` such as `tests.0.items`: the whole output is then one JSON document, and the
-    list at the key is taken; nothing is yielded if there is no list. With an empty `where` each line is decoded
-    by itself, and lines that are no JSON are left out.
+    They may be of any JSON type. `where` is a key of `value_at` such as `tests.0.items`: the whole output is then
+    one JSON document, and the list at the key is taken; nothing is yielded if there is no list. With an empty
+    `where` each line is decoded by itself, and lines that are no JSON are left out.
 
     Raises:
-        AdapterFailed: `where` is given, and the output is no JSON; raised when the first object is asked for.
+        AdapterFailed: `where` is given, and the output is no JSON; raised when the first value is asked for.
     """
     if where:
         try:

@@ -559,9 +559,9 @@ def _differences_of_gap(
     A gap is a stretch in which the rows of the runs differ. `inner` are the gaps within `gap`, in order, that
     remain if only the places of the rows are compared, not their values; all indices count within `rows`, which
     has the rows of the thread in both runs. The rows outside of `inner` have the same places: each pair of them
-    gives a "data" difference, with the columns whose values differ. Each of `inner` gives a "flow" difference,
-    with the row of either run at its beginning (None: the run has no more rows there) and how many rows of each
-    run it has. `found` is the comparison so far, which knows the columns to leave out.
+    gives a "data" difference, with the columns whose values differ, perhaps none. Each of `inner` gives a "flow"
+    difference, with the row of either run at its beginning (None: the run has no more rows there) and how many
+    rows of each run it has. `found` is the comparison so far, which knows the columns to leave out.
     """
     i, j = gap.start_a, gap.start_b
     end = RowDifference(gap.end_a, gap.end_a, gap.end_b, gap.end_b)

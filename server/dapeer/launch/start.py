@@ -420,11 +420,12 @@ class Launcher:
     ) -> Start:
         """Return the start of a plan in Neovim, as a configuration of nvim-dap.
 
-        `there` is the Neovim, and the name of the adapter there. `launch` is the caller's request, of which the plan is. Nothing is
-        started.
+        `there` is the Neovim, and the name of the adapter there. `launch` is the caller's request, of which the
+        plan is. Nothing is started.
 
         Raises:
-            ArgumentError: The plan maps paths, or needs a terminal of dapeer.
+            ArgumentError: The plan maps paths, or needs a terminal of dapeer; or its inputs name nothing to
+                run, two things, or what the adapter has no use for.
         """
         peer, kind = there
         name = plan.definition.id

@@ -164,15 +164,15 @@ async def running_server(
     """Yield a server, and an event that is set when it is to stop; at the end every session is ended.
 
     The body serves clients, and waits for the event, which is set at SIGTERM and SIGINT. The project is the
-    working directory. Neovims are attached as `offer` says, before the body if one was named, unless it is busy
-    or may start later. The integrations of `offer` work while the body runs. `gives_data` says of a request
-    whether its client gets the data of results.
+    working directory. Neovims are attached as `offer` says: a named one before the body, but later if it is
+    busy or may start later; any other failure of it is only logged. The integrations of `offer` work while
+    the body runs. `gives_data` says of a request whether its client gets the data of results.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
-        ExceptionGroup: What the body or an attempt to attach raises is wrapped in it, such as `NoNeovim` (the
-            named Neovim is not there, and `offer.may_await_neovim` is false) or another `NeovimError`.
+        ExceptionGroup: What the body or an attempt to attach raises is wrapped in it, such as `NoNeovim`
+            (the named Neovim is not there, and `offer.may_await_neovim` is false).
     """
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups, offer.shows_secrets, gives_data)

@@ -258,10 +258,10 @@ class BreakpointStatuses:
                 self.reached_places.add((only.path, *spot_of(only.pairs[only.place][0])))
 
     def is_breakpoint_stop(self, body: Body) -> bool:
-        """Return whether a `stopped` event is of a breakpoint on a line or function that does not collect.
+        """Return whether a `stopped` event is of a function breakpoint, or of a line's that does not collect.
 
-        `body` is the event's. Only its `hitBreakpointIds` decide: without them, or if no sent breakpoint has such an id, the result is
-        False.
+        `body` is the event's. Only its `hitBreakpointIds` decide: without them, or if no such breakpoint was sent with
+        one of these ids, the result is False.
         """
         hit = {*as_array(body.get("hitBreakpointIds"))}
         lines = (
@@ -274,8 +274,9 @@ class BreakpointStatuses:
     def record_frame(self, frame: StackFrame) -> None:
         """Record a frame in which the program has stopped, for any reason, as a reached line and function.
 
-        It changes `reached_places` for breakpoints on its line, and `functions_reached`; pending function breakpoints may become verified.
-        Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
+        `reached_places` gets the breakpoints on its line, but for those whose columns differ, and
+        `functions_reached` the last part of its name; pending function breakpoints may become verified. Files
+        are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
         """
         self.functions_reached.add(last_part(frame["name"]))
         self._verify_reached()

@@ -59,8 +59,9 @@ class FoundNeovim:
 async def find_neovims(project: Path) -> list[FoundNeovim]:
     """Look at all Neovims of this user in parallel, and return them, those of this project first.
 
-    The nearest to the project's folder comes first; each Neovim is there once, though it listens at several addresses. It takes as long as
-    the slowest answer, half a second at most; those that have not answered by then are `busy`. Dead sockets are skipped.
+    The nearest to the project's folder comes first; each Neovim is there once, though it listens at several
+    addresses. It takes as long as the slowest answer, half a second at most; those that have not answered by then
+    are `busy`. Dead sockets, and those where another user listens, are skipped.
     """
     found: list[FoundNeovim] = []
 

@@ -67,8 +67,9 @@ class LuaTools:
     async def replace_tools(self, sent: object) -> None:
         """Replace `by_name` by the tools in a list from Neovim, a text of JSON, unless a newer list has come.
 
-        A tool of others than the plugin with an invalid schema is left out, and the person is shown why. Schemas that are not known yet
-        are checked in another process first.
+        A tool of others than the plugin with an invalid schema is left out, and the person is shown why.
+        Schemas of others that are not known yet are checked in another process first. After an error `by_name`
+        stays as it is. Calls that wait for the newest list go on in either case.
 
         Raises:
             ValueError: The list is not JSON.

@@ -111,13 +111,15 @@ class Inbox:
 async def attach(number: int, context: PeerContext, target: str, seconds: float) -> Peer:
     """Connect to a Neovim, and return it once both sides have shared breakpoints and running sessions.
 
-    dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id in `Peers`, `target` is a path or
-    `host:port`, and `seconds` limits the connection and the first answer. Sessions that run there are awaited for `SECONDS_TO_REPLAY`; the
-    others go on connecting after that. The caller keeps the result and watches for its end. After an error or a cancellation the
-    connection is closed, except while sessions are awaited.
+    dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id in
+    `Peers`, `target` is a path or `host:port`, and `seconds` limits the connection and the first answer.
+    Sessions that run there are awaited for `SECONDS_TO_REPLAY`; the others go on connecting after that. The
+    caller keeps the result and watches for its end. After an error or a cancellation the connection is
+    closed, except while sessions are awaited.
 
     Raises:
         NeovimError: There is no Neovim, it does not answer, or its list of tools is invalid.
+        OSError: The socket for its sessions cannot be made here.
     """
     await context.taps.open()
     inbox, names = Inbox(), dict[str, str]()

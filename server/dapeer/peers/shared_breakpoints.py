@@ -208,7 +208,8 @@ class SharedBreakpoints:
 
         `requested` is the breakpoint that stands at `path` and `line`, which becomes a sign there; None: the last one
         was removed. The change gets a number, by which Neovim reports it as applied or not; until then it counts as
-        unapplied. An earlier rejection of this place by Neovim is forgotten. The answer is not awaited.
+        unapplied, also where the connection has ended and nothing is sent. An earlier rejection of this place by Neovim
+        is forgotten. The answer is not awaited.
         """
         if not self._is_listening:
             return

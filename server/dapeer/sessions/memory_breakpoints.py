@@ -85,14 +85,16 @@ async def add_data_breakpoint(
 ) -> MemoryRow:
     """Set a data breakpoint on what `path` names, beside the others of the session; return it as a row.
 
-    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id; None: the adapter looks up the expression without
-    one). `more` are further keys of the DAP breakpoint, `watchpoints` is the `[watchpoints]` table of the adapter's definition, and
-    `access` is what stops the program. A breakpoint on the same data is replaced. If the adapter does not verify the new one, it is
-    removed again. The mirror keeps `path` as its name.
+    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id; None: the adapter
+    looks up the expression without one). `more` are further keys of the DAP breakpoint, `watchpoints` is
+    the `[watchpoints]` table of the adapter's definition, and `access` is what stops the program. A
+    breakpoint on the same data is replaced. If the adapter does not verify the new one, it is removed
+    again. The mirror keeps `path` as its name, also if the breakpoint is not set.
 
     Raises:
-        ArgumentError: It cannot be set; a breakpoint that it was to replace is gone, if the adapter has not verified the new one.
-        DapeerError: The adapter does not answer, or rejects the request.
+        ArgumentError: It cannot be set; a breakpoint that it was to replace is gone, if the adapter has not
+            verified the new one.
+        DapeerError: The adapter does not answer, or rejects a request, or the program runs.
     """
     placed = [each for each, _ in session.mirror.breakpoint_statuses.data]
     info = await _data_info(session, path, frame, watchpoints)

@@ -203,12 +203,13 @@ async def _running_stacks(
 ) -> Reply:
     """Return the frames of a thread that is not stopped, as a reply; without a thread, those of all.
 
-    The threads are read in the running program now, or from outside by another program if that does not answer; it
-    may take `SECONDS_TO_LOOK_AROUND`, and `SECONDS_TO_SPY` more. `thread_id` is the one that the caller has given,
-    or None for all threads and tasks. `levels` frames are listed of each, from number `start`, where 0 is the
-    innermost; of all threads and tasks at most `MAX_STACK_LINES` each. The text says how many frames follow, and
-    whether the program did not answer. The data has `state` (of the session) and `threads`, a list: each with
-    `thread_id` (None for a task), `name` and `frames`.
+    The threads are read in the running program now, or from outside by another program if the former does
+    not answer; reading takes up to `SECONDS_TO_LOOK_AROUND`, and `SECONDS_TO_SPY` more. `thread_id` None
+    means all threads and tasks. `levels` frames are listed of each, from number `start`, where 0 is the
+    innermost; of all threads and tasks at most `MAX_STACK_LINES` each. Frames that are folded into one line
+    count as one. The text says how many frames follow, and whether the program did not answer. The data has
+    `state` (of the session) and `threads`, a list: each with `thread_id` (None for a task), `name` and
+    `frames` (see `_row_data`).
 
     Raises:
         ArgumentError: There is no such thread.

@@ -199,13 +199,15 @@ _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
 def parse_path(path: str) -> list[str]:
     """Return the segments of a path to a variable: names, and the contents of brackets with their quotes.
 
+    A name may be any text without dots and brackets; blanks around a segment are stripped.
+
     >>> parse_path("order.items[3].price")
     ['order', 'items', '3', 'price']
     >>> parse_path("prices['a.b']")
     ['prices', "'a.b'"]
 
     Raises:
-        ArgumentError: It is no path.
+        ArgumentError: It is empty, a segment is empty, or brackets do not match or are nested.
     """
     segments: list[str] = []
     position = 0

@@ -74,10 +74,10 @@ def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
 def lines_of_other_processes(processes: Sequence[ProcessWaits]) -> list[str]:
     """Return lines on the waits in all processes but the first one that may explain why nothing goes on.
 
-    These are waits in a deadlock, and waits without a limit of time whose end depends on another thread or
-    task; waits for an idle queue or future are left out. The first of `processes` only serves to name who else
-    has a queue. Each line begins with the names of its processes; where several have the same line, they are
-    named together.
+    These are waits in a deadlock, and of each process up to `MAX_LISTED_WAITS` lines on waits without a
+    limit of time whose end depends on another thread or task, then how many more wait; waits for an idle
+    queue or future are left out. The first of `processes` only serves to name who else has a queue. Each
+    line begins with the names of its processes; where several have the same line, they are named together.
     """
     names: dict[str, list[str]] = {}
     for each in processes[1:]:
@@ -199,7 +199,8 @@ def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _same_wait_line(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
     """Return a line for members that wait for the same: how many, for what, held by whom, and their names.
 
-    At most `MAX_WAITING` of them are named, each with the note of its wait. `group` are their waits, out of the debuggee's `answer` (keys
+    At most `MAX_WAITING` of them are named, those that run first, each with the note of its wait; the
+    others are counted. `group` are their waits, at least one, out of the debuggee's `answer` (keys
     `members` and `waits`).
     """
     names = [_waiting(answer, each) for each in group]

@@ -430,11 +430,12 @@ class Definition:
         """Return the names of inputs that have a value and that the adapter cannot use in this request.
 
         `request` is `launch` or `attach`; `config` are the user's own keys, by which a launch may choose other
-        variants. The names are in the order of `INPUTS`. Inputs that a caller always fills in, as `cwd`, are
-        never among them; `just_my_code` is also if it is False.
+        variants. The names are in the order of `INPUTS`. Empty values (0, False) count as none, except a
+        `just_my_code` of False. Inputs that a caller always fills in, as `cwd`, are never among the names.
 
         Raises:
-            ArgumentError: The inputs of an attach mean several ways to attach, or one that this adapter lacks.
+            ArgumentError: The inputs of an attach mean several ways to attach, or one that this adapter lacks, or
+                have a `host` alone.
         """
         variants = self._variants(inputs, config) if request == "launch" else ()
         template = self._template(request, inputs, variants)

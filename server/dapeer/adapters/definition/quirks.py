@@ -112,10 +112,10 @@ class FailedBreakpointReader:
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
         """Return output without reports of failed expressions, and an event for each of them.
 
-        `category` and `text` are those of an `output` event. The possible beginning of a report is kept, and
-        precedes the next output of its category; after the last output the caller gets the kept text by
-        `take_held`. Text that is too long for patterns (`is_legible`) is returned with what was kept, without
-        events. The events are dapeer's own, of `EVENT`.
+        `category` and `text` are those of an `output` event. From the possible beginning of a report on, output
+        of less than `MAX_HELD_CHARS` characters is kept, and precedes the next output of its category; after
+        the last output the caller gets the kept text by `take_held`. Text that is too long for patterns
+        (`is_legible`) is returned with what was kept, without events. The events are dapeer's own, of `EVENT`.
         """
         events: list[Event] = []
         text = self._unfinished_output.pop(category, "") + text

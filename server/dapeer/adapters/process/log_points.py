@@ -196,10 +196,11 @@ class LogPoints:
     def with_marks(self, request: Request) -> Request:
         """Return a request for the adapter, with marks around the log messages of its breakpoints.
 
-        In `setBreakpoints` and `setFunctionBreakpoints`, breakpoints that collect become log points. Each log point gets
-        a number in its mark, and its place is kept, which `location_of` returns for the number. Where the adapter heeds
-        no conditions of log points, these are kept here, and left out of the result. Any other request, or one without
-        log points, comes back as it is; `request` is never changed.
+        In `setBreakpoints` and `setFunctionBreakpoints`, breakpoints that collect become log points. Each log
+        point gets a number in its mark, and its place is kept, which `location_of` returns for the number.
+        Where the adapter heeds no conditions of log points, `condition` and, if it does not collect, a
+        `hitCondition` that is a plain number are kept here, and left out of the result. Any other request, or
+        one without log points, comes back as it is; `request` is never changed.
         """
         requested = as_array(request.arguments.get("breakpoints"))
         if request.command not in _SETS or not any(map(_SPEAKS.intersection, requested)):
@@ -213,10 +214,12 @@ class LogPoints:
     def _with_mark(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a copy of a log point whose message has marks and a number; its place is kept by the number.
 
-        The message begins with a mark and the number, and ends with a mark. `path` is the source file,
-        `requested` the breakpoint in DAP's terms, with a `logMessage` or `collect`; one that collects becomes
-        one that logs. Where the adapter does not heed conditions, these are taken out of it, so that dapeer
-        applies them.
+        The message begins with a mark and the number, and ends with a mark; the same place and collection
+        points have the same number. `path` is the source file, `requested` the breakpoint in DAP's terms, with
+        a `logMessage` or `collect`; one that collects becomes one that logs. Where the adapter does not heed
+        conditions, the copy has no `condition` nor, unless it collects, a `hitCondition` that is a plain
+        number: dapeer applies what is left out. Where several clients collect, `condition` is left out in any
+        case.
         """
         place = (path, *spot_of(requested)), point_numbers(requested)
         if "collect" in requested:
@@ -428,7 +431,9 @@ class LogPointReader:
     def _unfinished(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a log point's message.
 
-        0: none. A beginning that is longer than `MAX_HELD_CHARS` counts as none.
+        0: none. A mark with its number is looked for only where `text` begins; else an unfinished mark or
+        number from the last `@` on counts. A beginning that is longer than `MAX_HELD_CHARS`, or has more than
+        `MAX_NUMBER_DIGITS` digits, counts as none.
         """
         if self._begin.match(text) and len(text) <= MAX_HELD_CHARS:
             return len(text)

@@ -441,8 +441,12 @@ class NormalizedTransport:
     async def send(self, message: Message) -> None:
         """Send a message, as this adapter needs it; a request that its quirks refuse is answered here instead.
 
-        The answer, a failed response with the reason, is queued for `receive`. What is sent is recorded, and placeholders in `launch` and
-        `attach` are filled in.
+        The answer, a failed response with the reason, is queued for `receive`; nothing is sent or recorded then. What
+        is sent is recorded, and placeholders in `launch` and `attach` are filled in.
+
+        Raises:
+            anyio.BrokenResourceError: The adapter has closed the connection.
+            anyio.ClosedResourceError: `send_eof` or `aclose` was called.
         """
         if isinstance(message, Request) and (why := self._quirks.why_refused(message)):
             self._messages.put(Response(message.seq, message.command, success=False, message=why))

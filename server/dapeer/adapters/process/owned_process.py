@@ -484,8 +484,9 @@ class OwnedProcess:
     def is_number_reused(self) -> bool:
         """Return whether the process has ended and another one has its number.
 
-        A group outlives its leader, and keeps its number from being used again; so when nobody has
-        the number, the group is still ours. False where the system has no descriptors of processes.
+        A group outlives its leader, and keeps its number from being used again; so when nobody has the number,
+        the group is still ours. False where no descriptor of the process could be opened: it had ended, or the
+        system has none.
         """
         if self._pidfd is None:
             return False

@@ -103,11 +103,10 @@ class Terminal:
 
         dapeer's copy of the program's end of the terminal is closed, also after an error: from then on only the
         programs in the terminal keep it open. `command` is the program, which is looked for on PATH, and its arguments.
-        `cwd` None is the current folder. `env` is added to the environment of `environment_for`; None as a value
-        removes a variable. `screen`: the program may draw on the terminal, so TERM names one that can; else TERM is
-        that of a plain terminal, unless `env` has it. A thread waits for the program, so that it is no zombie. A
-        program that is missing or may not be run raises nothing: a message in the terminal says so, and the process
-        exits.
+        `cwd` None or empty is the current folder. `env` is added to the environment of `environment_for`; None as a
+        value removes a variable. TERM is what `env` says, else that of a plain terminal, or with `screen` (the program
+        may draw) one that can. A thread waits for the program, so that it is no zombie. A program that is missing or
+        may not be run raises nothing: a message in the terminal says so, and the process exits.
 
         Raises:
             AdapterFailed: The folder is not there, or no process can be started; the terminal is closed then.

@@ -58,14 +58,14 @@ def remove_left_folders(parent: str | None = None) -> None:
 
 
 def _make_locked(parent: str | None) -> tuple[Path, int | None]:
-    """Make a new folder, lock it, and return its path and the lock's descriptor; None where nothing locks.
+    """Make and lock a new folder; return its path and the lock's descriptor; None where nothing locks.
 
-    Nothing locks on Windows. The folder is in `parent`, or else in the temporary directory. If another process
-    removes it before it is locked, another one is made. The caller closes the descriptor, which ends the lock, and
-    removes the folder.
+    Nothing locks on Windows. The folder is in `parent`, or else in the temporary directory. If another
+    process removes it before it is locked, another one is made. The caller closes the descriptor, which
+    ends the lock, and removes the folder.
 
     Raises:
-        OSError: The folder cannot be made or locked.
+        OSError: The folder cannot be made; or it cannot be locked, then it stays.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))

@@ -314,8 +314,10 @@ def _display_rank(item: Item) -> int:
 def _fitted_group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     """Return the text of a bracketed part, cut to about `max_chars`, with the brackets.
 
-    A text that fits is returned as it is. Else elements whose names are in `preferred` come first, a list keeps its last one, and `…`
-    stands for those that are left out; only then `group.is_whole` is set, to whether all elements are shown.
+    A text that fits is returned as it is. Else elements whose names are in `preferred` come first, a list
+    of more than `AT_ONCE` elements keeps its last one if that fits, and `…` stands for those that are left
+    out, alone if none fits. For a text that is too long, `group.is_whole` is set, to whether all elements
+    are shown, each perhaps cut.
     """
     if len(group.text) <= max_chars:
         return group.text

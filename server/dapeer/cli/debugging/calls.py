@@ -58,8 +58,10 @@ _ENDS_WITH_ARGUMENT: Final = re.compile(r": [a-z_]+=\d+\)?$")
 def as_commands(text: str, tool: str = "") -> str:
     """Return a text of dapeer's in which known tools are named as the commands that call them.
 
-    Their arguments become options. Output, source and quoted text of the program stay as they are. `tool` is the tool whose answer the text
-    is; empty: it is an error or a notice.
+    Arguments become options in lines that name a tool, begin with `(` or end with `: NAME=NUMBER`. Names of
+    tools in quotes stay; so do output of the program, lines of source, and answers of `dap_program_output`,
+    `dap_source` and `dap_disassemble`, but for lines that begin with `(`. `tool` is the tool whose answer
+    the text is; empty: it is an error or a notice.
 
     >>> as_commands("There is no debug session. Start one with dap_run.")
     'There is no debug session. Start one with dapeer run.'
@@ -116,7 +118,8 @@ def _with_options(shown: str, line: str, tool: str) -> str:
 def _options(line: str, tools: Sequence[str]) -> str:
     """Return a line in which arguments of the `tools`, such as `fresh=true`, are options.
 
-    `tools` are names of tools. An argument becomes the option (`--fresh`) that it is in the command of the first of
+    `tools` are names of tools. An argument whose value is `true`, `false`, a number or a text in quotes
+    becomes the option (`--fresh`, or `--no-fresh` if it is false) that it is in the command of the first of
     them that has it. Other arguments, and those that the command takes by their place, stay as they are.
     """
 

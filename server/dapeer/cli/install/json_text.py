@@ -78,11 +78,13 @@ def parse_document(text: str) -> Node:
 def read_value(text: str, *, pairs: bool = False) -> object:
     """Return the value of a JSON text, in which comments and trailing commas are ignored.
 
-    With `pairs`, to compare texts exactly, each object is a tuple of (key, value), and each number a text: a
-    NUL character, then the number as it is written. Arrays are lists in either case.
+    With `pairs`, to compare texts exactly, each object is a tuple of (key, value), and each number a text:
+    a NUL character, then the number as it is written. Arrays are lists in either case, and `NaN` and
+    `Infinity` are numbers.
 
     Raises:
         MalformedText: The text is no JSON.
+        RecursionError: The text is nested too deeply.
     """
     try:
         return _decode_json(text, pairs=pairs)

@@ -166,9 +166,10 @@ def _path(text: str) -> Keys:
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     """Yield proposals for a text in which `value` is set at the path, the best first.
 
-    `text` must be valid TOML; None: there is no file. A dict as `value` becomes a table; any other value is set in
-    a table that is there already. A proposal may be no TOML, or change something else, too: the caller checks each.
-    Nothing is yielded if no way is known, such as for a value below something that is no table.
+    `text` must be valid TOML; None: there is no file. A dict as `value` becomes a table, and at least one
+    proposal is yielded; any other value is set in a table that is there already, and nothing is yielded if
+    no way is known, such as without that table. A proposal may be no TOML, or change something else, too:
+    the caller checks each.
 
     >>> print(next(with_value(None, ("a", "b"), {"c": 1})), end="")
     [a.b]

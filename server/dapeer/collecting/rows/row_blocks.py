@@ -217,9 +217,10 @@ def _different(column: array[int]) -> Sequence[int]:
 def _cells(rows: bytes, type_code: str, start: int, size: int) -> Cells:
     """Return the texts of the values at one place of each row, in the order of the rows.
 
-    `rows` are rows of `size` bytes behind each other, `start` is the value's first byte in a row. `type_code` is the letter of its type in
-    `row_format.LETTERS`. Numbers (`q`, `d`) become a `NumberColumn`, which gives each as a text when it is read; other values a list of
-    `True`, `False` or `None` as texts.
+    `rows` are rows of `size` bytes behind each other, `start` is the value's first byte in a row; both are
+    multiples of 8. `type_code` is the letter of its type in `row_format.LETTERS`. Numbers (`q`, `d`) become
+    a `NumberColumn`, which gives each as a text when it is read; other values a list of `True`, `False` or
+    `None` as texts.
     """
     if type_code == "d":
         return NumberColumn(_column(rows, "d", start, size))

@@ -79,8 +79,9 @@ class CallForest:
     def _enclosing_call(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
         """Return the index of the innermost call of the same thread and task that was running when one began.
 
-        None: there is none. `stack` has the earlier calls of that thread, and loses those that were over by then; `starts` has the start
-        of each call in nanoseconds.
+        None: there is none. `index` is the call that began. `stack` has the earlier calls of that thread and task, the
+        innermost last; those that were over before the start, or are as deep as the call or deeper, are removed from
+        it. `starts` has the start of each call in nanoseconds.
         """
         depth, start = self.lines.depth(index), starts[index]
         while stack and (

@@ -256,9 +256,10 @@ def _find_odd_rows(
 ) -> Iterator[OddRow]:
     """Set range and trend of the column `found`, and yield its odd rows.
 
-    This is a generator: range and trend are set once it is exhausted. They stay as they are where fewer than half of the values are
-    numbers, or none is finite, and the trend also where there are few rows. `kinds_of_values` has the kind of each value of `found`,
-    `numbers` the values as numbers; None: some values are no numbers, and those that are one are read from `found`.
+    This is a generator: range and trend are set once it is exhausted. They stay as they are where fewer
+    than half of the values are numbers, or none is finite, and the trend also where there are fewer than
+    `MIN_ROWS_FOR_RARE` numbers. `kinds_of_values` has the kind of each value of `found`, `numbers` the
+    values as numbers; None: some values are no numbers, and those that are one are read from `found`.
     """
     yield from _rare_rows(kinds_of_values, found.kinds, kinds=True)
     if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:

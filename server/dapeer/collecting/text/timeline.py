@@ -283,9 +283,9 @@ def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> 
 def _head(collection: Collection, project: Path) -> Iterator[str]:
     """Yield lines on what is true of all rows of a point: short names, and columns that do not change.
 
-    Each line begins with the point's place, relative to `project` if its file is in that folder. Columns that
-    do not change are told only of more than `ALL_ROWS` rows. For a point that collects calls nothing is
-    yielded. The collection must have rows.
+    Each line begins with the point's place, relative to `project` if its file is in that folder. Columns
+    that do not change, but for thread, task and caller, are told in a last line, and only of more than
+    `ALL_ROWS` rows. For a point that collects calls nothing is yielded. The collection must have rows.
     """
     if collection.point.calls:
         return

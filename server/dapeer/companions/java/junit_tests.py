@@ -72,9 +72,11 @@ def read_tests(text: str) -> list[Test]:
 def _declarations(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
     """Yield each declaration of a file, or in a class's body: its text, if `{` follows, classes around.
 
-    The text is what stands before the declaration's `{` or `;`; the third part has the names of the classes around, outermost first. What
-    stands in methods and initializers is skipped. `text` is the source without comments and literals. `classes` is shared with the caller:
-    when a yielded declaration is a class, the caller appends its name before it asks for the next; it is removed here at the class's `}`.
+    The text is what stands before the declaration's `{` or `;`, not stripped, and blank for a single `;`;
+    the third part has the names of the classes around, outermost first. What stands in methods and
+    initializers is skipped. `text` is the source without comments and literals. `classes` is shared with
+    the caller: when a yielded declaration is a class, the caller appends its name before it asks for the
+    next; it is removed here at the class's `}`.
     """
     blocks: list[bool] = []
     round_, begin = 0, 0

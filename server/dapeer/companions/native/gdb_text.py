@@ -34,11 +34,13 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
     """Return a value's text in one line, in about `max_chars`; None: GDB's own text will do.
 
-    None is returned for numbers, pointers to `void` or a function, and the like. `value` is a `gdb.Value`. A
-    structure or container has as many levels as fit, at least one; a pointer its address and target; a large
-    array its first elements. A string is cut at `MAX_RESULT_CHARS`, whatever `max_chars` is, and then has its
-    length. A reference is shown as what it refers to. A value that was optimized out is `<optimized out>`.
-    Pretty-printers run, which are code of others.
+    None is returned for numbers, pointers to `void` or a function, and the like, and where a pretty-printer
+    has neither `children` nor the hint `string`. `value` is a `gdb.Value`. A structure or container has as
+    many levels as fit, at least one; a pointer its address and target, which may be `<cannot be read>`; a
+    null pointer is `0x0`, one to characters only their text; a large array its first elements. A string is
+    cut at `MAX_RESULT_CHARS`, whatever `max_chars` is, and then has its length. A reference is shown as
+    what it refers to. A value that was optimized out is `<optimized out>`. Pretty-printers run, which are
+    code of others.
 
     Raises:
         gdb.error: The value cannot be read. A pretty-printer may raise anything.
@@ -86,7 +88,9 @@ def _printer_text(value: Any, printer: Any, max_chars: int) -> str | None:
 def _structure_text(value: Any, max_chars: int) -> str:
     """Return a structure's or container's `gdb.Value` as text with as many levels as fit into `max_chars`.
 
-    One level is always shown, even where that is longer. The text is one line; levels that are left out are `{...}`.
+    One level is always shown, even where that is longer, and `MAX_LEVELS` at most. The text is one line;
+    levels that are left out are `{...}`. GDB cuts arrays behind `MAX_ELEMENTS` elements, or behind a
+    twentieth of `max_chars` if that is more.
     """
     best = ""
     style = {**STYLE, "max_elements": max(MAX_ELEMENTS, max_chars // 20)}

@@ -299,8 +299,9 @@ def uri_of(skill: Skill) -> str:
 def skill_text(skill: Skill, request: str) -> str:
     """Return the text by which a model uses a skill, as OpenCode writes it.
 
-    `skill` is as OpenCode sends it, with `content` and `location`. `request` says what is to be done with the skill: it replaces the
-    placeholder `$ARGUMENTS` in the text, or follows the text; empty: nothing is added. The last line names the skill's folder.
+    `skill` is as OpenCode sends it, with `content` and `location`. `request` says what is to be done with
+    the skill: it replaces each placeholder `$ARGUMENTS` in the text, also if empty; without a placeholder,
+    one that is not empty follows the text. The last line names the skill's folder.
     """
     text: str = skill["content"]
     if GIVEN in text:

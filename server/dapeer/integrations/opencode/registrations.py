@@ -423,8 +423,10 @@ class Registration:
     async def keep_up(self) -> None:
         """Register and remove the core as was requested, until it is removed; then release its name.
 
-        Requests come by `request_registration` and `request_removal` of this object, between which it waits. If cancelled, the core is
-        removed first, within `SECONDS_TO_SWITCH_OFF`. In the end `end_event` is set. What the connection raises otherwise leaves here.
+        Requests come by `request_registration` and `request_removal` of this object, between which the task
+        waits. If cancelled, it removes the core first, within `SECONDS_TO_SWITCH_OFF`, and does not start again
+        the person's server that the core has replaced. In the end, also after an error, the name is released
+        and `end_event` is set. What the connection raises otherwise leaves here.
         """
         try:
             while self._is_requested or self._is_there:

@@ -88,9 +88,13 @@ def _listen_at(listener: socket.socket, unnamed: Path, path: Path) -> None:
 def knock(kind: str) -> None:
     """Connect once to every socket of this kind in the runtime folder, so that its process wakes up.
 
-    `kind` is `FOR_CORES` or `FOR_NEOVIMS`, with which the names of the sockets begin. The sockets are tried one
-    after the other, each for `SECONDS_TO_OPEN` at most. A socket at which nobody listens is removed. Sockets that
-    cannot be connected to for another reason, or at which another user listens, are passed over. Nothing is sent.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`, with which the names of the sockets begin. The sockets are tried
+    one after the other, each for `SECONDS_TO_OPEN` at most. A socket at which nobody listens is removed.
+    Sockets that cannot be connected to for another reason, or at which another user listens, are passed
+    over. Nothing is sent.
+
+    Raises:
+        OSError: A socket cannot be removed; those after it are not tried.
     """
     for path in runtime_folder().glob(f"{kind}.*.sock"):
         with socket.socket(socket.AF_UNIX) as connection:

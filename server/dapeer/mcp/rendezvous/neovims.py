@@ -188,9 +188,10 @@ class Neovims:
     ) -> str | None:
         """Read what a Neovim announces of itself, and return its address; None if it is not to be attached.
 
-        That is one of another user, one of another project (or, if one Neovim was named, another one), one that is attached or that a
-        client has detached, or a process that sends nothing valid within `SECONDS_TO_SPEAK`, which is logged unless it hangs up at once. A
-        Neovim sends one line of JSON with `address`, `cwd` and `pid`.
+        None stands for a Neovim of another project (or, if one Neovim was named, another one), one that is
+        attached or that a client has detached, one of another user, or a process that sends nothing valid
+        within `SECONDS_TO_SPEAK`. The last two are logged, unless the process hangs up at once. A Neovim sends
+        one line of JSON with `address`, `cwd` and `pid`. The caller closes the connection.
         """
         end: socket.socket = writer.get_extra_info("socket")
         try:

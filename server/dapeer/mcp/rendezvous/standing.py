@@ -305,7 +305,10 @@ def _response(line: bytes) -> Json | None:
     """Return an object with only the `id` of a response, without parsing the whole line.
 
     `line` is a message of the server, one line of JSON. None: the line does not begin as dapeer's responses
-    do, `jsonrpc` and `id` first, then `result` or `error`, or its id is longer than `LONGEST_ID`.
+    do, `jsonrpc` and `id` first, then `result` or `error`, or its id is about as long as `LONGEST_ID` or longer.
+
+    Raises:
+        ValueError: What stands as the id is no JSON.
     """
     if line.startswith(_RESPONSE):
         begin = len(_RESPONSE)

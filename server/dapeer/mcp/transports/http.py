@@ -281,12 +281,12 @@ PAGE_HEADERS: Final = {
 def bind(host: str, port: int) -> socket.socket:
     """Return a TCP socket bound to a host and port, not listening yet; port 0 takes any free one.
 
-    `host` is an address or a name; a name is looked up in IPv4, which may block. A host with a colon is an IPv6
-    address. Closing the socket is left to the caller.
+    `host` is an address or a name; a name is looked up in IPv4, which may block; an empty one stands for
+    all addresses. A host with a colon is an IPv6 address. Closing the socket is left to the caller.
 
     Raises:
-        ArgumentError: The socket cannot be bound: the host is not an address of this machine, or the port is in
-            use, out of range, or not allowed to this user.
+        ArgumentError: The socket cannot be bound: the host cannot be looked up or is not an address of this
+            machine, or the port is in use, out of range, or not allowed to this user.
         OSError: No socket can be made, for example because the system has no IPv6.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

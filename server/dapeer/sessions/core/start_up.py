@@ -47,12 +47,13 @@ async def start_up(
 ) -> DapeerError | None:
     """Do the DAP handshake of a new session, and send all breakpoints.
 
-    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. The handshake takes at
-    most the definition's `timeouts.launch` or `timeouts.attach`. Once the program runs, its process is watched. A
-    program that stops at its entry only to learn at which functions it collects is waited for and resumed. A
-    debuggee that ends during the handshake is no failure if its adapter has reported an exit code, or has reported
-    the end and a moment later has neither rejected a request nor closed its output. After a failure, the caller
-    ends the adapter.
+    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. The handshake
+    takes at most the definition's `timeouts.launch` or `timeouts.attach`. Once the program runs, its
+    process is watched; one that is attached to by its `pid` is watched from the beginning. A program that
+    stops at its entry only to learn at which functions it collects is waited for and resumed. A debuggee
+    that ends during the handshake is no failure if its adapter has reported an exit code, or has reported
+    the end and a moment later has neither rejected a request nor closed its output. After a failure, the
+    caller ends the adapter.
     """
     plan = session.plan
     timeouts = plan.definition.timeouts

@@ -623,9 +623,10 @@ class Debugger:
         )
 
     def push_undelivered(self, programs: Iterable[Program[Session]]) -> Broadcast:
-        """Start sending again the breakpoints that these programs did not get; return the broadcast.
+        """Start sending again the files' breakpoints of which these programs lack some; return the broadcast.
 
-        They may have loaded a changed file again by now.
+        All breakpoints of each file with one that was not delivered are sent, to all sessions, as `push_breakpoints`
+        does; those of functions, which have no line, are not. The programs may have loaded a changed file again by now.
         """
         kept = {
             path

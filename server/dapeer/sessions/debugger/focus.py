@@ -106,8 +106,8 @@ class Focus:
     def session_to_read(self, session_id: int | None = None) -> Session:
         """Return the session to read, by id, or without one (None) the client's default, which may have ended.
 
-        Where a session's program is debugged as its first child, that child is returned; without an id a stopped process of the same
-        program comes before one that runs. An id becomes the default.
+        Where a session's program is debugged as its first child, that child is returned; without an id the last
+        stopped session of the same program comes before one that is not stopped. An id becomes the default.
 
         Raises:
             NoSession: There is no session with this id, or none at all.

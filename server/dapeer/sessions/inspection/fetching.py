@@ -420,7 +420,7 @@ class Fetching:
         Empty: it has none. If the person's client looks at the stop first, the call waits for that.
 
         Raises:
-            NotStopped: The program runs.
+            NotStopped: The program runs, is about to pause, or has ended.
             DapeerError: The request failed.
         """
         await self.other_client.wait_for_inspection()

@@ -52,12 +52,13 @@ async def evaluate_stop_reason(
 ) -> None:
     """Evaluate the definition's expressions for a stop's signal or exception, in the program.
 
-    The mirror keeps the results; nothing is returned. `evaluate` takes an expression, a frame id and a DAP
-    context (`hover`, `watch` or `repl`), is awaited for each expression that fits, and returns the value as
-    text. `signal` fits a stop by a signal or after attaching, `exception` a stop at an exception of which the
-    adapter has given no text, and `finding` and `thrown` fit if `finding_at` or `thrown_at` is found in the
-    name of the innermost frame. Nothing is evaluated where none fits. The stack of the stopped thread must have
-    been fetched, and have a frame.
+    The mirror keeps the results: of `finding` and `thrown` only the text in quotes, None if nothing is
+    quoted, of `signal` the name, empty for an unknown one, `SIGSTOP` and `SIGTRAP`. `evaluate` takes an
+    expression, a frame id and a DAP context (`hover`, `watch` or `repl`), is awaited for each expression
+    that fits, and returns the value as text. `signal` fits a stop by a signal or after attaching,
+    `exception` a stop at an exception of which the adapter has given no text, and `finding` and `thrown`
+    fit if `finding_at` or `thrown_at` is found in the name of the innermost frame. Nothing is evaluated
+    where none fits. The stack of the stopped thread must have been fetched, and have a frame.
 
     Raises:
         DapeerError: An evaluation failed; expressions after it are not evaluated.

@@ -229,11 +229,12 @@ def require_rerunnable(
 async def address_of(session: Session, expression: str, frame_id: int | None) -> str:
     """Return an expression for the memory of `expression`, by address, that works in any frame.
 
-    The address and size are evaluated in the frame `frame_id`; a number such as `0x7ffe…` counts as an address of 8 bytes. The form is
-    C's or Rust's, whichever the adapter evaluates.
+    The address and size are evaluated in the frame `frame_id`; a number such as `0x7ffe…` counts as an
+    address of 8 bytes. The form is C's or Rust's, whichever the adapter evaluates.
 
     Raises:
-        ArgumentError: It has no place of 1, 2, 4 or 8 bytes.
+        ArgumentError: Address or size cannot be evaluated, the size is not 1, 2, 4 or 8 bytes, or the
+            adapter evaluates neither form.
     """
     address, size = expression, MAX_BYTES
     if not _ADDRESS.fullmatch(expression):

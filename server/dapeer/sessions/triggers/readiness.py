@@ -94,9 +94,10 @@ class Processes:
 def processes_of(sessions: Iterable[Session]) -> Processes:
     """Return the processes of the sessions' programs, with those that they have started.
 
-    Sessions that have ended are left out. The processes of the debuggers are named separately. `is_known` of the result is False if no
-    process of a program is known, or this system does not tell which process listens where. It reads the table of processes, so call it in
-    a thread.
+    Sessions that have ended are left out. Of the result, `debuggers` are the adapters, what these have started,
+    and all ancestors of the programs, as far as they are none of `programs`. `is_known` is False if no process of a
+    program is known, or this system does not tell which process listens where. It reads the table of processes, so
+    call it in a thread.
     """
     living = [each for each in sessions if not each.is_over]
     first = {pid for each in living for pid in _program_pids(each)}

@@ -511,8 +511,8 @@ class TriggerRun:
     async def _do_all(self) -> None:
         """Do all triggers in order until one fails, then end the process that searches patterns.
 
-        The process is ended also after an error or a cancellation. A trigger that fails raises nothing: its error is
-        its line. Triggers after it are not done.
+        The process is ended also after an error or a cancellation. A trigger fails by a `DapeerError`, or by an
+        answer that tells of a failure; both raise nothing, but become its line. Triggers after it are not done.
         """
         try:
             for each in self.trigger_progress:

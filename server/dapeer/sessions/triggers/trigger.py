@@ -214,8 +214,9 @@ def port_of(url: str) -> int:
 def is_loopback(host: str) -> bool:
     """Return whether a connection to a host, given by name or address, reaches this machine's loopback.
 
-    Names below `.localhost` do so, and `0.0.0.0` and `::`, which servers print as theirs. An address of IPv6
-    has no brackets. No name is looked up: every other name, and an empty text, gives False.
+    Loopback addresses do so, `localhost` and names below it (in lower case), and `0.0.0.0` and `::`, which
+    servers print as theirs. An address of IPv6 has no brackets. No name is looked up: every other name, and
+    an empty text, gives False.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("example.org")
     (True, True, True, False)

@@ -461,7 +461,8 @@ def check_and_claim_functions(
 
     The mark is the key `collectedBy`. Expressions and conditions are parsed as Python if a row is made for each
     call that is over (`calls`), or if `program` is Python's. If `program` is empty, they are parsed as Python
-    if all living sessions can trace calls, or none lives, and the function's name has no colon. After an error,
+    if all living sessions can trace calls, or none lives, and the function's name has no colon. Otherwise only
+    unmatched braces (of expressions) and an operator without operand at the end are found. After an error,
     functions before the wrong one are marked.
 
     Args:

@@ -125,8 +125,8 @@ class GroupCall:
 def _without_session(text: str, session_id: int) -> str:
     """Return a member's answer without the session in its first line, so that equal ones can be folded.
 
-    The member's label names the session already. Other lines, and other sessions than `session_id`, stay;
-    without a mention `text` is returned as it is.
+    The member's label names the session already. `Session ID ` at the beginning (what follows gets a
+    capital) and `[session ID]`, also with `, child of N`, are removed; other mentions and lines stay.
 
     >>> _without_session("Session 2 ended.", 2), _without_session("Still running [session 2, child of 1]. Wait on.", 2)
     ('Ended.', 'Still running. Wait on.')

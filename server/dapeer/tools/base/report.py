@@ -351,12 +351,13 @@ async def take_session_facts(
 ) -> SessionFacts:
     """Return all that there is to say of a session to the client of a call, once `observe` has returned.
 
-    `observation` is what `observe` has returned. The rows that the program has collected until now are read.
-    Output, collected rows, breakpoints that did not work, and processes that were killed or are not debugged,
-    of which no answer has told yet, are marked as reported, so that no later answer repeats them.
+    `observation` is what `observe` has returned. The rows that the program has collected until now are
+    read. Output, collected rows, breakpoints that did not work, and processes that were killed or are not
+    debugged, of which no answer has told yet, are marked as reported, so that no later answer repeats them.
     `thread_locations` has the locations of the session's threads if it runs; None: they are not known. With
     them, and after a pause, the program is asked what its threads wait for; `remaining`, the call's time,
-    only limits how long the reasons for a slow run are looked for.
+    tells whether the call has lasted long enough to look for reasons for a slow run, and limits that
+    search.
     """
     observation.reading.mark_reported()
     program = session.program

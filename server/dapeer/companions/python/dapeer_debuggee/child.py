@@ -12,8 +12,13 @@ from typing import Any
 def main() -> None:
     """Patch pydevd in this process, which the debuggee has started, and in the processes that it starts.
 
-    It imports debugpy beside pydevd, and has stdout and stderr flushed at each line, so that output comes before the stop behind it. A
-    process that is patched already, as a forked one, keeps its streams.
+    It imports the debugpy to which pydevd belongs, and has stdout and stderr flushed at each line, so that
+    output comes before the stop behind it. A process that is patched already, as a forked one, keeps its
+    streams.
+
+    Raises:
+        KeyError: pydevd has not been imported.
+        ImportError: debugpy cannot be imported.
     """
     from . import improving as dapeer_debuggee
 

@@ -456,10 +456,10 @@ class Row:
         """Return a decorator that replaces a function of the other software, until the row is undone.
 
         The decorated function gets the stock one first, as a `StockCall`, then the arguments; it needs `*rest` and
-        `**named`. What the stock function raises, what the decorated one raises as `IntendedError`, and what a signal handler of
-        the program raises reach the caller. After any other exception the caller gets
-        the result of the stock function, which is called if it was not yet, and the row is off from then on; see
-        `guarded`. The decorator returns the decorated function unchanged.
+        `**named`. What the stock function raises, what the decorated one raises as `IntendedError`, and what a signal
+        handler of the program raises reach the caller. After any other exception the caller gets the result of the
+        stock function, which is called if it was not yet, and the row is off from then on; see `guarded`. The decorator
+        returns the decorated function unchanged; the errors below are the decorator's.
 
         Args:
             target: One of those that the row `replaces`, as `module:Class.function`.
@@ -467,8 +467,10 @@ class Row:
                 given.
 
         Raises:
-            Misfit: When the function is decorated: the row does not state the target, the target's class does not exist,
-                or the decorated function takes less than the stock one.
+            Misfit: The row does not state the target, the target's class does not exist, or the decorated function
+                takes less than the row states for the stock one.
+            ImportError: There is no such module. Any other exception of its import leaves the decorator, too.
+            AttributeError: The class or module does not have the function.
         """
 
         def decorate(ours: Any) -> Any:

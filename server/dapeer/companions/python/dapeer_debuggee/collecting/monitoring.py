@@ -150,10 +150,12 @@ class MonitoringHooks:
         return plan
 
     def _record_entry(self, _code: Any, _place: int) -> Any:
-        """Record that a function begins; return `DISABLE` if nothing is recorded of its code, else None.
+        """Record that a function begins; return `DISABLE` if its code has no plan, else None.
 
-        With `DISABLE`, Python does not call this for the code again. It is the callback of `PY_START`. A thread may stop here, at a
-        breakpoint of the function.
+        A code has no plan where nothing is recorded or watched and no breakpoint of a function stops; with
+        `DISABLE`, Python does not call this method for the code again. The method is the callback of
+        `PY_START`; it takes the frame of the function from the stack. The first call for a code makes its plan,
+        and switches on further events for it. A thread may stop here, at a breakpoint of the function.
         """
         frame = current(UP)
         plan = self._ensure_plan(frame)

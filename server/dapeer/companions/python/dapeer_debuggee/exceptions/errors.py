@@ -198,8 +198,9 @@ def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
     When the row is undone, pydevd stops as before.
 
     Raises:
-        Misfit: The row does not state `UNHANDLED`, or that function of pydevd is missing or otherwise than
-            expected.
+        Misfit: The row does not state `UNHANDLED`, or states other parameters, or pydevd lacks the class.
+        ImportError: pydevd cannot be imported.
+        AttributeError: The class does not have the function.
     """
 
     @patch.replace(UNHANDLED)

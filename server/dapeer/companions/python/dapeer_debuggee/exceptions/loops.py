@@ -196,11 +196,12 @@ def show_logged_error(failure: Any) -> None:
 def show_collected(error: Exception, frames: Any, frame: Any) -> None:
     """Stop at an exception that a Deferred had when it was collected; report it where no frame can stop.
 
-    It is reported (`report_error`) if the program has no frame on the stack, or is stopped already. A remark is
-    shown with a stop where the exception's traceback has no frame of the program: then it gets frames of the places
-    in `frames`, without variables, or, if none of these is the program's either, the program's innermost frame on
-    the stack. The function returns when the user resumes; where the debugger does not stop at uncaught exceptions,
-    it returns at once instead of stopping, and reports nothing.
+    It is reported (`report_error`) if the stack has no frame of the program, or a frame of the debugger inside of
+    the innermost one, or if the program is stopped already. A remark is shown with a stop where the exception's
+    traceback has no frame of the program: then it gets frames of the places in `frames`, without variables, or, if
+    none of these is the program's either, the program's innermost frame on the stack. The function returns when the
+    user resumes; where the debugger does not stop at uncaught exceptions, it returns at once instead of stopping,
+    and reports nothing.
 
     Args:
         error: The exception.

@@ -106,7 +106,7 @@ class LockFlow:
     def entered(self, number: int) -> list[int]:
         """Return the indices of the `with` items in whose body an instruction is, the outermost first.
 
-        `number` is the instruction's index; each result is a key of `takings`.
+        `number` is the instruction's index; each result is a key of `takings`, or 0 where no item is found.
         """
         if not HAS_TABLE:
             inside = [

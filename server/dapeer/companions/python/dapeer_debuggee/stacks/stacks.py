@@ -246,8 +246,12 @@ THREADS = patching.Row(
 def name_threads(patch: Any) -> None:
     """Patch pydevd so that its answer to `threads` has the names that Python keeps.
 
-    A property `name` of a thread's class is not called, as that is code of the program. `patch` is this patch's `patching.Row`: it calls
-    this function when it is applied, and its `undo` puts back what was replaced by it.
+    A property `name` of a thread's class is not called, as that is code of the program. Names that pydevd
+    itself has given to further threads win. `patch` is this patch's `patching.Row`: it calls this function
+    when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
     """
     lists: Any = importlib.import_module(JSON)
 

@@ -23,8 +23,8 @@ from .. import patching
 def parts_of(log_message: str) -> list[tuple[str, str]]:
     """Split a log message into literal texts, each with the expression after it, and return these pairs.
 
-    The last pair has an empty expression. An expression is what stands between `{` and its `}`, without spaces around; a `{` without a `}`
-    is literal.
+    The last pair has an empty expression. An expression is what stands between `{` and its `}`, without spaces
+    around, and may be empty; braces in its strings count as well. A `{` without its `}` makes the rest literal.
 
     >>> parts_of("a={a}, {{1: 2}} {b")
     [('a=', 'a'), (', ', '{1: 2}'), (' {b', '')]

@@ -313,8 +313,11 @@ def is_in_archive(path: str) -> bool:
 def trace_what_waits(patch: Any) -> None:
     """Patch pydevd so that new breakpoints bind in generators and coroutines that wait.
 
-    Nothing changes before Python 3.12. `patch` is this patch's `patching.Row`: it calls this function when it is
-    applied, and its `undo` puts back what was replaced by it.
+    Nothing changes before Python 3.12. `patch` is this patch's `patching.Row`: it calls this function when
+    it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
     """
     if sys.version_info < (3, 12):
         return

@@ -199,9 +199,9 @@ def refuse_other_loops(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
 async def await_in_time(coroutine: Any) -> Any:
     """Await a coroutine in the running event loop, for `AWAIT_SECONDS` at most, and return its result.
 
-    After that time the coroutine is cancelled. A `RuntimeError` is raised in the coroutine where it waits for a
-    future of another event loop. At the end all locks, events and queues of asyncio that are bound to the running
-    loop are freed, so the loop must be one that was made for this coroutine alone.
+    After that time the coroutine is told to cancel, and its end is not awaited. A `RuntimeError` is raised in the
+    coroutine where it waits for a future of another event loop. At the end all locks, events and queues of asyncio
+    that are bound to the running loop are freed, so the loop must be one that was made for this coroutine alone.
 
     Raises:
         TimeoutError: The coroutine was not done by then.

@@ -44,6 +44,9 @@ def forget_returned(patch: Any) -> None:
     From then on each stop of a thread also adds its duration to what `stopped_ns` returns in that thread.
     `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
     back what was replaced by it.
+
+    Raises:
+        Misfit: What is replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 

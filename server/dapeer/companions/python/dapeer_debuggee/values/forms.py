@@ -381,10 +381,10 @@ def size(shape: Any) -> int:
 def elements_text(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
     """Return the elements of an array as NumPy writes them, in a line; objects and strings as `show` does.
 
-    `value` is an array of NumPy, or of another class whose `repr` NumPy's print options rule, such as a masked array;
-    that `repr` is called. `max_chars` tells how many elements are shown: of many only those at the ends, and of many
-    dimensions only the part at the first indices. `show(VALUE, ROOM)` makes a text of an element, with about `ROOM`
-    characters; `numpy` is the module.
+    `value` is an array, with at least one dimension, of NumPy or of another class whose `repr` NumPy's
+    print options rule, such as a masked array; that `repr` is called. `max_chars` tells how many elements
+    are shown: of many only those at the ends, and of many dimensions only the part at the first indices.
+    `show(VALUE, ROOM)` makes a text of an element, with about `ROOM` characters; `numpy` is the module.
     """
     value, deep = first_corner(value, max_chars)
     threshold, edge = edges(max_chars)
@@ -797,8 +797,10 @@ def named_object_text(value: Any, kind: Any) -> str | None:
     """Return a text that names a function, method, class or module of Python; None for any other value.
 
     The text is `<function NAME(PARAMETERS) FILE:LINE>`, `<method NAME of OWNER>`, `<class MODULE.NAME>` or
-    `<module NAME>`. FILE, a name without a folder, and LINE say where a function is defined; PARAMETERS are names
-    without `*args` and `**kwargs`. `kind` is the type of `value`; functions that are not written in Python give None.
+    `<module NAME>`. NAME is the qualified one, but without the function around a function; OWNER is `class
+    NAME`, or an object's class as `<NAME>`. FILE, a name without a folder, and LINE say where a function is
+    defined; PARAMETERS are names without `*args` and `**kwargs`. `kind` is the type of `value`; functions
+    that are not written in Python give None.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"

@@ -75,8 +75,8 @@ def written_in(function: Any, *files: str) -> bool:
 def own_attributes(value: Any) -> dict[str, Any]:
     """Return an object's own attributes and slots by name, public names first, without code of its class.
 
-    Names that begin with two underscores, and what libraries keep for themselves, are left out; so is what the class only computes. It is a
-    new dict; the values are the program's.
+    Names that begin with two underscores, keys that are no `str`, and what libraries keep for themselves, are left
+    out; so is what the class only computes. It is a new dict; the values are the program's.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     held: dict[str, Any] = {}

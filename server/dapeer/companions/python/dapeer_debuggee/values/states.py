@@ -66,7 +66,8 @@ class Parts:
 
         `value` is the part itself, of any type. A part beyond the limits (`MAX_LEVELS`, `MAX_PARTS` in all), one inside
         of itself, and an object whose class has no `==` of its own or which has no attributes, is known only by its
-        identity, so changes in it do not show. Each part that is no plain value counts as one towards `MAX_PARTS`.
+        identity, so changes in it do not show; nor do attributes of a subclass of a built-in type. Each part that is no
+        plain value, `float` or `complex` counts as one towards `MAX_PARTS`.
         """
         kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
         if objects.is_one_of(kind, PLAIN):

@@ -163,9 +163,9 @@ def is_safe(value: Any) -> bool:
 def _is_safe(value: Any, left: list[int]) -> bool:
     """Return whether the `repr` of a value, and of all that it holds, runs no code of the program.
 
-    `left` has one number: how many objects may still be looked at. It is counted down in place; when the
-    number does not suffice, the answer is False. False also for a text or bytes longer than `MAX_TEXT_CHARS`,
-    for weak references and proxies, and wherever it is not known. Nothing of the value is called.
+    `left` has one number: how many objects may still be looked at. It is counted down in place; an object that
+    holds more than are left gives False. False also for a text or bytes longer than `MAX_TEXT_CHARS`, for weak
+    references and proxies, and wherever it is not known. Nothing of the value is called.
     """
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
