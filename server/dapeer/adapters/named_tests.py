@@ -47,9 +47,10 @@ MOST_PARTS: Final = 12
 def node_id(program: str, *bases: Path) -> tuple[str, str]:
     """Return the file of a test, and its name in the file, which is empty if it is no test.
 
-    `program` is as the caller gave it, such as `FILE::CLASS::TEST`; the name begins with `::`. A file, or a folder above it, may have `::`
-    in its name: the longest path that is a file is taken, seen from one of `bases` (none: from the current folder). If none is one, the
-    file is what stands before the first `::`.
+    `program` is as the caller gave it, such as `FILE::CLASS::TEST`; the name begins with `::`. A file, or a folder
+    above it, may have `::` in its name: the longest path that is a file is taken, seen from one of `bases` (none:
+    from the current folder). If none is one, the file is what stands before the first `::`. The file is returned as
+    it is written in `program`: not joined with its base, and `~` stays.
 
     >>> node_id("tests/test_cart.py::CartTest::test_total[1-2]")
     ('tests/test_cart.py', '::CartTest::test_total[1-2]')

@@ -537,8 +537,9 @@ def _cookie_secrets(text: str) -> Iterator[Span]:
 def _secret_form(label: str, words: str, pattern: str) -> SecretForm:
     """Return a form whose matches are credentials in any text; nothing is searched yet.
 
-    `label` is what a secret is called. `words` are words in lower case, separated by spaces: a text without any of them need not be
-    searched. Group 1 of `pattern` is the secret.
+    `label` is what a secret is called. `words` are words in lower case, separated by spaces: `secret_spans`
+    searches only texts that have one of them, in capitals or not, so none if `words` is empty. Group 1 of
+    `pattern` is the secret.
     """
     compiled = re.compile(pattern)
 

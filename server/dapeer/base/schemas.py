@@ -330,8 +330,10 @@ def flaw_of(schema: object) -> str | None:
 def problem_of(arguments: Json, schema: Json) -> str | None:
     """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
 
-    The outermost argument is named first. If the schema is invalid, or either is nested too deeply, the sentence says that the arguments
-    cannot be checked. A schema can make this take any time: a server asks `schema_judge.Judge`, which calls this in a process with limits.
+    The outermost argument is named first. If the schema is invalid, either is nested too deeply, or an
+    argument holds half of a surrogate pair, the sentence says that the arguments cannot be checked. A
+    schema can make this take any time: a server asks `schema_judge.Judge`, which calls this in a process
+    with limits.
     """
     try:
         json.dumps(arguments, ensure_ascii=False).encode()

@@ -221,8 +221,8 @@ def _reinstall(folder: Path, way: Install) -> str:
     Raises:
         InstallFailed: The folder is there and is not dapeer's, a command fails, or the package manager is
             unknown.
-        OSError: A file cannot be written.
-        TarError: A downloaded archive is not usable.
+        OSError: A file cannot be written, or a command not be started.
+        TarError, EOFError, zlib.error: A downloaded archive is not usable.
     """
     if folder.exists() and not (folder / MARK).is_file():
         raise InstallFailed(f"{folder} is not dapeer's.", "Move it away first.")

@@ -279,10 +279,12 @@ def _by_file(data: Json) -> list[Json]:
 def _diagnostic(diagnostic: Mapping[str, Any]) -> Json:
     """Return a diagnostic of Neovim's tool in VS Code's form.
 
-    `diagnostic` has `line`, and may have `column`, `end_line`, `end_column` (all 1-based; the end is behind the
-    last character), `message`, `severity`, `source` and `code`. Without an end the range has one character. The
-    result has `message`, `severity` (a word, `Error` where Neovim's is unknown), `range` (0-based
-    `start` and `end` with `line` and `character`), `source`, and `code`, a text, if there is one.
+    `diagnostic` has `line`, and may have `column`, `end_line`, `end_column` (all 1-based; the end is behind
+    the last character), `message`, `severity`, `source` and `code`. Without `end_line` the range ends in
+    its first line, without `end_column` one character behind its first column. The result has `message`,
+    `severity` (a word, `Error` where Neovim's is unknown), `range` (0-based `start` and `end` with `line`
+    and `character`), `source`, and `code`, a text, if there is one; a missing `message` or `source` is
+    empty.
     """
     line, column = int(diagnostic["line"]) - 1, int(diagnostic.get("column") or 1) - 1
     end = {

@@ -139,8 +139,9 @@ def _words(value: object) -> list[str]:
 def _environment(value: object) -> dict[str, str]:
     """Return variables by name, from an object, or from a list of `name` and `value` as cppdbg has it.
 
-    All values become texts. A variable that is null is left out, and so are items of a list without a `name`
-    or `value`. None and other empty values give an empty dict.
+    All values become texts as by `str`, so true becomes `True`. A variable that is null is left out, and so
+    are items of a list that are no objects, or without a `name` or `value`. None and other empty values
+    give an empty dict.
 
     Raises:
         ArgumentError: The value is neither an object nor a list, nor empty.

@@ -327,8 +327,10 @@ def fill_variables(
 ) -> tuple[dict[str, Any], tuple[PersonVariable, ...]]:
     """Return a configuration with its variables filled in at any depth, and the missing variables.
 
-    Missing ones are those that only an editor or a person knows; these, and unknown ones, stay as they are written. The configuration given
-    stays as it is. `variable_values` has the values of variables, `inputs` are the questions of the file, by id.
+    Missing ones are those that only an editor or a person knows and `variable_values` does not have, once for each
+    time they are written; these, and unknown ones, stay as they are written. An environment variable that is not
+    set is empty. Keys are not filled in. The configuration given stays as it is. `variable_values` has the values
+    of variables, `inputs` are the questions of the file, by id.
     """
     asks: list[PersonVariable] = []
 

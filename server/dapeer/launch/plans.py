@@ -86,11 +86,11 @@ def _pairs(value: object) -> Iterator[PathMapping]:
 def _source_file_mappings(value: object) -> Iterator[PathMapping]:
     """Yield the mappings of `sourceFileMap`, a key of launch configurations for cpptools.
 
-    `value` is that key's value; None yields nothing. Else the value is an object of local folders by remote ones:
-    each is a text, or an object with the text `editorPath`.
+    `value` is that key's value; None yields nothing. Else the value is an object of local folders by remote
+    ones: each is a text, or an object with the text `editorPath`.
 
     Raises:
-        ArgumentError: The value does not have that form.
+        ArgumentError: The value does not have that form; raised when the first wrong entry is reached.
     """
     if value is not None and not is_object(value):
         raise _mapping_error(OF_CPP)

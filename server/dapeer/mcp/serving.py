@@ -220,7 +220,11 @@ async def _serving_integrations(
 
 @contextmanager
 def _stop_event_at_signals() -> Generator[anyio.Event]:
-    """Yield an event that SIGTERM and SIGINT set while the body runs; a second signal changes nothing."""
+    """Yield an event that SIGTERM and SIGINT set while the body runs; a second signal changes nothing.
+
+    Afterwards both signals have Python's default handlers, whatever they had before. It must be entered in
+    the main thread, in a running loop of asyncio.
+    """
     stop = anyio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -274,10 +274,11 @@ class FetchedFacts:
             stop.values.keep_children(arguments, body.get("variables", []))
 
     def _apply_evaluation(self, arguments: Body, body: Body) -> None:
-        """Apply the response of a request that writes or evaluates: all variables known may be outdated.
+        """Apply the response of a request that writes or evaluates: mark the stop's variables as outdated.
 
-        `arguments` are the request's, `body` is the response's. An evaluation for a hover, or for the clipboard without a frame, counts
-        as one that changes nothing: only the number of its value's elements is kept.
+        `arguments` are the request's, `body` is the response's; a new value there is kept. An evaluation for a hover,
+        or for the clipboard without a frame, counts as one that changes nothing: only the number of its value's
+        elements is kept. Without a current stop nothing happens.
         """
         # An evaluation for the clipboard or a hover without a frame changes nothing.
         looks = arguments.get("context") == "hover" or (

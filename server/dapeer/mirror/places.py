@@ -61,8 +61,10 @@ class OutsideReader:
     def read(self, text: str) -> list[ThreadLocation]:
         """Return the threads that the reader's command has printed in `text`, in its order, with their frames.
 
-        Lines that neither `thread` nor `frame` matches are ignored, as are frames that match `own`, the debugger's; a thread has at most
-        `MAX_THREAD_FRAMES`. A thread whose line has the group `holds` gets `blocks_others`. Empty: no line was a thread's.
+        A line that `thread` matches begins a thread; one that `frame` matches is a frame of the last thread.
+        Any other line is ignored, as is a frame before the first thread, or one that matches `own`, the
+        debugger's. Of a thread the first `MAX_THREAD_FRAMES` are kept. A thread whose line has the group
+        `holds` gets `blocks_others`. Empty: no line was a thread's.
         """
         places: list[ThreadLocation] = []
         for line in text.splitlines():

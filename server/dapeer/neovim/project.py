@@ -52,9 +52,10 @@ def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int |
 def project_root(folder: Path, holds: Holds | None = None) -> Path | None:
     """Return the root of the project that a folder is in; None if it is in none.
 
-    The root is the nearest folder, from this one upwards, with a version control's folder (`HISTORIES`); if there is none up to `/`, the
-    nearest with a file of `MANIFESTS`. `/` and the home folder never are. `holds` says whether a folder contains a name; by default the
-    file system is asked.
+    The root is the nearest folder, from this one upwards, that has one of `HISTORIES` (of version control; a file
+    of that name will do); if there is none up to `/`, the nearest with one of `MANIFESTS`. `/` and the home folder
+    never are. A relative `folder` is not made absolute. `holds(FOLDER, NAME)` says whether a folder contains a
+    name; by default the file system is asked.
     """
     holds = holds or _in_file_system
     upwards = [each for each in (folder, *folder.parents) if each not in _excluded_folders()]

@@ -238,13 +238,15 @@ class SharedBreakpoints:
     def _read_signs(self, signs: object) -> Picture:
         """Return the breakpoints that Lua has sent, by path here and line; replace `self.signs`.
 
-        `signs` has lists of breakpoints by the path that Neovim uses; what is no object, such as the list that an
-        empty Lua table may arrive as, counts as empty. The breakpoints in the result are copies without their key
-        `sign`. Where a breakpoint has that key, its sign in the buffer is on another line than on disk:
-        `self.signs` gets the sign's line by path and line on disk.
+        `signs` is an object of lists of breakpoints by the path that Neovim uses; if it is none, such as the
+        list that an empty Lua table may arrive as, it counts as empty. Of several breakpoints of a line the
+        last one counts. The breakpoints in the result are copies without their key `sign`. Where a breakpoint
+        has that key, its sign in the buffer is on another line than on disk: `self.signs` gets the sign's line
+        by path and line on disk.
 
         Raises:
-            LookupError, TypeError, AttributeError: An entry has a wrong shape.
+            LookupError, TypeError, AttributeError: An entry has a wrong shape; `self.signs` then has only the
+                files before.
         """
         files = as_object(signs)
         picture: Picture = {}

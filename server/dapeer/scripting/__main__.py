@@ -21,11 +21,13 @@ NAME = "<script>"
 def main() -> int:
     """Run the script that standard input holds, and return its exit code: 0, or 1 after an error.
 
-    The first argument of the command line is the descriptor of the connection to the server. The script finds
-    standard input at its end if it reads there. The traceback of an error goes to stderr.
+    The first argument of the command line is the descriptor of the connection to the server. The script
+    finds standard input at its end if it reads there. The traceback of an error goes to stderr.
 
     Raises:
         SystemExit: The script has raised it; its exit code is the script's own.
+        IndexError, ValueError, OSError: That argument is missing, no number or no socket, or the script is
+            not in UTF-8.
     """
     code = sys.stdin.buffer.read().decode()
     # The script's own reads find an end, and not the connection.

@@ -279,7 +279,8 @@ async def _assign_by_statement(
 ) -> None:
     """Run an assignment in the adapter's console, as `evaluate` in context `repl`.
 
-    It changes the program. For some adapters this is the only request that says why a value cannot be assigned.
+    It changes the program. For some adapters this is the only request that says why a value cannot be
+    assigned.
 
     Args:
         session: The session of the program.
@@ -289,8 +290,10 @@ async def _assign_by_statement(
 
     Raises:
         ArgumentError: `value` is empty.
-        RequestFailed: The assignment failed; its text is the last line of the program's error.
-        DapeerError: The adapter did not answer in `SECONDS_TO_EVALUATE`, or the session has ended; the value may have changed.
+        RequestFailed: The assignment failed; its text is the error line of the traceback that the adapter
+            sent, else all that it sent.
+        DapeerError: The adapter did not answer in `SECONDS_TO_EVALUATE`, or the session has ended; the
+            value may have changed.
     """
     if not value.strip():
         raise ArgumentError("`value` is empty.", "Give an expression.")

@@ -369,10 +369,12 @@ class NeovimTool:
     async def _check(self, given: Json) -> None:
         """Raise an error if the arguments do not fit the tool's schema, or do not select a Neovim.
 
-        Selecting one is needed if several have the tool. `given` are the arguments, converted where their meaning is clear.
+        Selecting one is needed if several have the tool. `given` are the arguments, already converted where
+        their meaning is clear.
 
         Raises:
-            ArgumentError: It names the argument, and what is allowed.
+            ArgumentError: The arguments do not fit or select no Neovim, or cannot be checked. The error names
+                the first wrong argument and what is allowed, or says why nothing could be checked.
         """
         if self._needs_connection_id and CONNECTION not in given:
             homes = "; ".join(f"{peer.id}: {peer.place}" for peer in self.homes)

@@ -154,9 +154,11 @@ async def _run_script(
 
 @contextlib.asynccontextmanager
 async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[None]:
-    """At the exit of the block end what the script has launched, and detach from what it has attached to.
+    """End at the exit of the block what the script has launched, and detach from what it has attached to.
 
-    Sessions that it keeps become the caller's own. For each of its sessions a note is added to `script.notes`.
+    That is done also after an error or a cancellation, for each of its programs that still live; each has
+    `SECONDS_TO_END_SESSIONS`. Programs that the script keeps become the caller's own instead. For each program a
+    note is added to `script.notes`; one that cannot be ended in time, or at all, raises nothing else.
     """
     try:
         yield

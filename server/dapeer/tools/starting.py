@@ -269,6 +269,10 @@ async def dap_configurations(call: Call) -> Reply:
     `direct`; empty: no adapter is ready), and maybe `asks` and `tasks` (lists of texts) and `problem`, why its
     tasks cannot be run. If there are compounds, `compounds` has the names of the members by the compound's name.
     A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
+
+    Raises:
+        NeovimError: Neovim answered at first, and then does not tell its configurations or adapter types.
+        ArgumentError: No Python interpreter is found for the project.
     """
     launcher = Launcher(call.debugger, call.peers)
     peer = launcher.peer
@@ -623,16 +627,18 @@ async def _start_compound(
 ) -> Reply:
     """Start the configurations that a compound names, as a group; return the first stop.
 
-    All members are prepared before the first is started; with `arguments.fresh`, programs that the client has
-    started before are ended then, and stay ended if a later member cannot be prepared. A configuration that
-    is named twice is started once. The group has the compound's name. `tasks` are those that run before the
-    compound, which are awaited. `triggers` (what to do while a program runs) are for the first member;
-    `options` say what to evaluate and show, and how long to wait.
+    All members are prepared before the first is started; with `arguments.fresh`, programs that the client
+    has started before are ended then, and stay ended if a later member cannot be prepared. A configuration
+    that is named twice is started once. The group has the compound's name. `tasks` are those that run
+    before the compound, which are awaited. `triggers` (what to do while a program runs) are for the first
+    member; `options` say what to evaluate and show, and how long to wait. If nothing stops in time, the
+    reply shows a member that runs, or the first if all have ended.
 
     Raises:
         ArgumentError: The compound names no configuration, or arguments are given that only one program can
             have: any input of the program but `env`, or `repeat`, or several `processes`.
-        DapeerError: A task fails, or a member cannot be started; those that were are ended.
+        DapeerError: A task fails, or a member cannot be started; those that were are ended. Or `triggers`
+            cannot be begun; then all members run on.
     """
     given = arguments.as_request().inputs.keys() - {"env"}
     if given or arguments.is_repeated or arguments.processes > 1:

@@ -55,12 +55,12 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
 
 
 def _stack(view: Snapshot, project: Path) -> str:
-    """Return the section of the stack, with what its brackets mean (ids of frames); empty without frames.
+    """Return the section of the stack, with what its brackets mean (ids of frames); empty without lines.
 
     If the first line of the stack is the place of the snapshot itself, it is left out, and the title is
     `Called by`; otherwise the title is `Stack`. ` [id]` follows the title if a line ends with a bracket. The
-    snapshot's own file is not repeated in the lines: `main :36` is in that file. Paths are relative to
-    `project`.
+    snapshot's own file is not repeated in the lines: `main :36` is in that file. Paths in `view["stack"]` are
+    relative to `project` already.
     """
     path = relative_to_project(view.get("file", ""), project)
     lines = list(view.get("stack", ()))

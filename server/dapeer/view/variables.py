@@ -274,10 +274,12 @@ _MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*(?:=|:(?!:))\s*(?!=)")
 def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
     """Return the texts of the locals to show at a stop, by name, the most relevant first.
 
-    Each text is one line. At most `MAX_LOCALS` are shown. A name that occurs again, because an inner variable hides
-    an outer one, gets an apostrophe. `changed` are the names of changed locals, which matter more. Sentences on how
-    many locals and definitions are not shown, or why there are no locals, are appended to `notes`. Nothing is
-    requested: locals that the mirror lacks are missing.
+    Each text is one line. At most `MAX_LOCALS` are shown; of more than `MAX_UNSORTED_LOCALS` where the
+    source is known, only those that the source, the arguments or `changed` name, but at least `MIN_LOCALS`.
+    Of definitions only those that the current line names are shown. A name that occurs again, because an
+    inner variable hides an outer one, gets an apostrophe. `changed` are the names of changed locals, which
+    matter more. Sentences on how many locals and definitions are not shown, or why there are no locals, are
+    appended to `notes`. Nothing is requested: locals that the mirror lacks are missing.
     """
     choice = choose_locals(stop, changed)
     if stop.findings.why_no_locals:

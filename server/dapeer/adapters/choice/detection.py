@@ -305,7 +305,8 @@ def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install
 def _install_command(definition: Definition, way: Install | None) -> str:
     """Return the one command that gets an adapter, or what is missing for it, here; empty without a way.
 
-    `way` is how it is installed: dapeer's own command for packages, else the way's, with `sudo` where that is needed.
+    `way` is how it is installed: dapeer's own command if `way` has packages, else the way's command. An `apt-get`
+    gets `sudo` before it if the user is not root and `sudo` is on PATH.
     """
     if way is None:
         return ""

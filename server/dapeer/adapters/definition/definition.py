@@ -69,9 +69,9 @@ def conditions_hold(
 
     `inputs` are the caller's, by name; `config` is the caller's own configuration, with keys of the
     adapter. The conditions are `given` (one of these inputs has a value), `without` (`config` has none of
-    these keys), `unless` (`config` has none of these values), `root` (dapeer runs as root), and those on
-    the program's file (`binary`, `holds`, `names`, `outside`, `inside`), which may be read; they do not
-    hold without a program.
+    these keys), `unless` (`config` has none of these values at their keys), `root` (dapeer runs as root),
+    and those on the program's file (`binary`, `holds`, `names`, `outside`, `inside`), which may be read;
+    they do not hold without a program.
     """
     program = inputs.get("program")
     matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
@@ -247,8 +247,9 @@ class Definition:
         its top level, and is passed on untouched; lists of the quirk `added` are joined.
 
         Raises:
-            ArgumentError: The inputs of a launch name nothing to run, or two things; or an input has a value, and
-                this adapter has no use for it.
+            ArgumentError: The inputs of a launch name two things to run, or neither they nor `config` name one that the
+                adapter needs; those of an attach mean several ways, one that the adapter lacks, or have a `host` alone;
+                or an input has a value, and this adapter has no use for it.
         """
         variants = self._variants(inputs, config) if request == "launch" else ()
         template = self._template(request, inputs, variants)

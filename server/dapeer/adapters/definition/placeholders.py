@@ -49,11 +49,12 @@ def fill(value: object, values: Mapping[str, object]) -> object:
     """Return the value with its placeholders replaced; `UNSET` when one has no value.
 
     A placeholder is `${NAME}`; `${NAME|join}` makes one shell command line of a list, and an item
-    `${NAME...}` of a list becomes all items of the value. A text that is exactly one placeholder becomes its
-    value, of whatever type; inside a longer text the value becomes text. A text in which one placeholder has
-    no value is unset as a whole. What is unset is dropped from its table or list, and a table or list that
-    lost everything so is unset itself. Other values than texts, tables and lists are returned as they are.
-    `value` stays as it is. `values` are by name; None counts as no value.
+    `${NAME...}` of a list becomes all items of the value; for both, what is no list counts as an empty one. A
+    text that is exactly one `${NAME}` becomes its value, of whatever type; inside a longer text the value
+    becomes text. A text in which one placeholder has no value is unset as a whole. What is unset is dropped from
+    its table or list, and a table or list of which nothing is left is unset itself; one that is empty in
+    `value` stays. Other values than texts, tables and lists are returned as they are. `value` is not changed.
+    `values` are by name; None counts as no value.
 
     >>> fill({"stop": "${stop}", "at": "${host}:${port}", "pid": "${pid}"},
     ...      {"stop": True, "host": "localhost", "port": 1234})

@@ -571,9 +571,10 @@ class NotFollowed:
     def started_command(self, args: Sequence[str]) -> Sequence[str]:
         """Return the command line of what the command starts: the words behind its options.
 
-        `args` are the words behind the command and its verb. An option in `valued` takes the next word as its value. An
-        option that the regular expression `module` fits makes the rest a module's command line, with `python -m` before
-        it. `--` ends the options, and is left out. The result is empty if nothing follows the options.
+        `args` are the words behind the command and its verb. An option in `valued` takes the next word as its
+        value. An option that the regular expression `module` fits makes the rest a module's command line, with
+        `python -m` before it. `--` ends the options, and is left out. If nothing follows the options, the
+        result is empty, or `python -m` after a `module` option.
 
         >>> NotFollowed("uv run", valued=("--with",), module="-m").started_command(["--with", "rich", "-m", "shop", "-v"])
         ['python', '-m', 'shop', '-v']

@@ -140,6 +140,10 @@ class Normalizer:
         child process becomes such a `continue` request, for instance. The responses to these requests are dropped.
         After `terminated`, `output` events of an adapter with the quirk `last_words_of_adapter` are dropped, except
         those on `stdout`; its other messages still come.
+
+        Raises:
+            LookupError: A response's folded stack has a frame whose place is not in the response.
+            ValueError: A response's folded stack does not have as many ids as places.
         """
         match message:
             case Event(event="stopped", body=body) if self._is_childs_entry(body):
@@ -166,8 +170,8 @@ class Normalizer:
         """Return a response as an ordinary adapter would have sent it, by the quirks for its command.
 
         Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are
-        changed, in a new response; any other response is returned as it is. The call records that `configurationDone`
-        was answered.
+        changed, in a new response; any other response is returned as it is. A failure whose text is changed
+        loses its body. The call records that `configurationDone` was answered, unless with such a failure.
 
         Raises:
             LookupError: A folded stack has a frame whose place is not in the response.
@@ -292,7 +296,8 @@ class Normalizer:
         terminal before a line feed are removed as the adapter's quirks say. Two things are held back until the next
         output of their category: a carriage return at the end of a terminal's text, and the beginning of a
         failure's report, which `take_held` yields if no output follows. If nothing is left of a text, no `output`
-        event is yielded; a body without text is passed on. An exit code in the text becomes an `exited` event.
+        event is yielded; a body without text is passed on. An exit code that the quirk `exit_code_in_output` finds,
+        also in lines that are removed as the adapter's own, becomes an `exited` event.
         """
         text = str(body.get("output") or "")
         if body.get("category") != "stdout":

@@ -24,8 +24,8 @@ def folder_of_variable(variable: str) -> str:
 def home() -> str:
     """Return the absolute path of the user's home folder.
 
-    It is `$HOME`, or the user database's where that is missing, empty or relative; for a user without one it is a folder `~` in the current
-    one, which should not exist.
+    It is `$HOME` without slashes at its end, or the user database's where `$HOME` is missing, empty or relative;
+    for a user whom that database lacks it is a folder `~` in the current one, which should not exist.
     """
     if os.path.isabs(os.environ.get("HOME", "")):
         return os.path.expanduser("~")

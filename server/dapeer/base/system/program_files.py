@@ -72,10 +72,11 @@ _LIBRARIES = ("/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/lib/*-linux-*")
 
 
 def named_libraries(program: str) -> Iterator[str]:
-    """Yield the paths of the shared libraries that a compiled program names, as far as they are found.
+    """Yield the paths of the shared libraries (`.so`) that a compiled program names, as far as found.
 
-    Names are looked for in the first `_MOST_OF_NAMES` bytes of the program, and the files beside the program and in the system's usual
-    folders; one path for each name. Nothing is yielded for an empty path, or a file that is no ELF or Mach-O program, or cannot be read.
+    Names that end in `.so` or `.so.VERSION` are looked for in the first `_MOST_OF_NAMES` bytes of the program, and
+    the files beside the program and in the system's usual folders; one path for each name. Nothing is yielded for
+    an empty path, or a file that is no ELF or Mach-O program, or cannot be read.
     """
     if not program or not is_binary(program):
         return
@@ -104,10 +105,10 @@ def _library_files(folder: Path | str, name: str) -> Iterator[Path]:
 def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool:
     """Return whether the source of a program matches a pattern, which says that it starts other processes.
 
-    `program` is the path of a source file, or of a folder, of whose direct files the first `_MOST_SOURCES` by name
-    are read. Only files with one of the suffixes in `extensions` (such as `.go`) are read, also where `program` is
-    a file. `pattern` is a regular expression, in which `^` fits each line. False, too: `program` or `pattern` is
-    empty, or there is no such file.
+    `program` is the path of a source file, or of a folder, whose direct files are searched. Only files with one of
+    the suffixes in `extensions` (such as `.go`) are read, also where `program` is a file; of a folder's the first
+    `_MOST_SOURCES` by name, up to one that matches. `pattern` is a regular expression, in which `^` fits each line.
+    False, too: `program` or `pattern` is empty, or there is no such file.
 
     Raises:
         OSError: One of the files cannot be read.

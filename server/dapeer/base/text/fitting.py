@@ -151,7 +151,9 @@ _NOTHING = frozenset({"…", "(…)", "[…]", "{…}"})
 def shortened(text: str, limit: int) -> str:
     """Return a text cut to `limit` characters, followed by its original length if it was cut.
 
-    The note of the length comes on top of `limit`. A text that already ends with such a note keeps the original length that it names.
+    The note of the length comes on top of `limit`. A text that already ends with such a note keeps the original
+    length that it names. A text in quotes counts without them, and an escape as one character. If a text of more
+    than `MIN_CUT_CHARS` has `…`, the note says `at least`.
 
     >>> shortened("x" * 20, 10)
     'xxxxxxxxxx… (20 chars)'

@@ -258,7 +258,11 @@ class Table:
         return self.rows_at(range(max(0, len(self) - count), len(self)))
 
     def rows_at(self, indices: Sequence[int]) -> Table:
-        """Return a table of the rows at these indices."""
+        """Return a new table of the rows at these indices, in the order of `indices`.
+
+        Raises:
+            IndexError: There is no such row; a negative index counts from the end.
+        """
         return Table(
             self.width,
             values_at(self.hits, indices),

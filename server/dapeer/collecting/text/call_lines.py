@@ -439,9 +439,9 @@ def _fold_loops(
     """Yield the lines of the steps, each with the shape of its step (-1: of several); loops are folded.
 
     `shapes` has a number for each step, equal for steps that are alike; `sources` the text of each source
-    line by its number. Of a loop's turns that are alike the first one is shown, then a line with the count of
-    the others and the last one's changes. A turn that an earlier loop has shown is not shown again, but
-    counted.
+    line by its number. Of a loop's turns that are alike the first one is shown, then a line with the count
+    of the others and the last one's changes. A turn of which the like stands above already is only counted;
+    a single step outside of loops is always shown.
     """
     shown: set[tuple[int, ...]] = set()
     for start, period, times in _align_turns(repeats(shapes), shapes):

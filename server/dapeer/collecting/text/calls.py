@@ -186,9 +186,10 @@ MAX_LISTED_FUNCTIONS = 40
 def tree_lines(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return collected calls as lines: a summary of what each function returns, and the indented tree.
 
-    The summary is left out if each call has a line of its own in the tree. The outermost calls are always shown;
-    the calls within them are shown as many levels deep as fit into `MAX_TREE_LINES`. Each row of `table` is a call,
-    and `expressions` are those that were collected beside the call. The list is empty if the table has no rows.
+    The tree has the outermost calls, and as many levels of the calls within them as fit into `MAX_TREE_LINES`.
+    Calls that repeat share a line, and a line such as `… 9 more` stands for those left out. The summary is left
+    out if the tree has at least as many lines as there are calls. Each row of `table` is a call, and
+    `expressions` are those that were collected beside the call. The list is empty if the table has no rows.
     """
     lines = CallLines(table, expressions)
     forest = CallForest(lines)

@@ -66,9 +66,10 @@ def _repeated_combinations(
     rest: Mapping[str, Column],
     hits: Sequence[str],
 ) -> Iterator[OddRow]:
-    """Yield each row whose combination has come before, with what differs in the columns `rest`.
+    """Yield each row whose combination has come before, with what differs from the first such row.
 
-    `names` are the columns that are combined, `rows` their values in each row, and `hits` the number of each row, which the reason names.
+    `names` are the combined columns, `rows` their values in each row, and `rest` the columns that are compared.
+    The reason names the first such row by its number in `hits`, and says "twice" also at a third time.
     """
     first: dict[tuple[Cell, ...], int] = {}
     for index, row in enumerate(rows):

@@ -37,7 +37,8 @@ _QUOTES = {"'": "text", '"': "text", "[": "list", "{": "map", "(": "tuple"}
 def kind(text: str) -> str:
     """Return a value's kind: its type as far as that shows, its sign, whether there is nothing in it.
 
-    `text` is the value as its language writes it. An error gives "error" and its class.
+    `text` is the value as its language writes it. An error gives "error" and its class, a text that shows
+    no kind gives "value".
 
     >>> kind("3"), kind("-2.5"), kind("nan"), kind("None"), kind("''"), kind("Cart(total=3)")
     ('whole', 'negative fraction', 'nan', 'None', 'empty text', 'Cart')
@@ -414,8 +415,10 @@ def _are_nearly_all(times: int, total: int) -> bool:
 def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
     """Yield the indices of the rows that break a sequence, such as one number that is out of order.
 
-    The row behind a bad one does not break it, if it fits what was before. `usual` has for each step, from a number to the next, whether it
-    is as most are. `fits(rows, difference)` says whether numbers that are so many rows apart may differ by so much.
+    `usual` has for each step, from a number to the next, whether it is as most are. Of the two rows of another
+    step the one is yielded without which the sequence goes on, else the later one. The row behind a bad one does
+    not break it, if it fits what was before. `fits(rows, difference)` says whether numbers that are so many rows
+    apart may differ by so much.
     """
 
     def between(before: int, after: int) -> bool:

@@ -505,10 +505,11 @@ def _error(result: str) -> str | None:
 def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
     """Yield rows as lines, or plots, as a selection wants them; columns that do not change come first.
 
-    All rows of `table` are meant: the caller has applied the range and the filter of `selection`. With `plot`
-    only the plots are yielded. With `changes` a line says how many of the rows change something, and only
-    those are listed that are unlike the row before, the first row included. Without a range or a filter, only
-    the first and last rows are listed (`_cut_lines`). `expressions` are the names of the table's columns.
+    All rows of `table` are meant: the caller has applied the range and the filter of `selection`. With
+    `plot` only the plots are yielded. With `changes` a line says how many of the rows change something, and
+    only those are listed that are unlike the row before, the first row included. If `selection` has neither
+    a range nor a filter, and more than `MAX_LISTED_ROWS` are to be listed, only the first and last ones
+    are. `expressions` are the names of the table's columns.
     """
     found = shown_columns(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
     if selection.plot:

@@ -232,8 +232,10 @@ def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -
 def _clauses_on_looks(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
     """Yield clauses on the functions where the expression had a value, and where its evaluation failed.
 
-    `looks` are rows of function, file, line and value or error. Where it had a value is told only once the program has `ended`. Errors
-    that say only that the name is unknown are told only if it had a value nowhere.
+    `looks` are rows of function, file, line and value or error. Where it had a value is told only once the
+    program has `ended`. Only one error is told, the first that says more than that the name is unknown; if
+    all say only that, the first, but none if the expression had a value somewhere. Without any value the
+    clause has the number of functions, not their names.
     """
     valued = dict.fromkeys(row.cells[0] for row in looks if not row.cells[3].startswith(FAILED))
     failed = [row for row in looks if row.cells[3].startswith(FAILED)]

@@ -150,10 +150,12 @@ def selection_objects(
 ) -> Iterator[Mapping[str, object]]:
     """Yield the objects that are printed for a name; each has `test` and `select`.
 
-    `test` is names joined by `::`, `select` a list of JUnit's options. `tests` are those of `read_tests`, `file` is their source. `name` is
-    `NAME::…`, the last names of a class or test; empty: the class that is named as the file. Where it exists, one object is yielded, which
-    selects all of that name. A method that is not written here may be inherited: then it is selected in the file's first class that extends
-    another. Otherwise there is one object for each test method of the file.
+    `test` is names joined by `::`, `select` a list of JUnit's options. `tests` are those of `read_tests`,
+    `file` is their source. `name` is `NAME::…`, the last names of a class or test; empty: the class that is
+    named as the file. Where it exists, one object is yielded, which selects all of that name, and has the
+    name as given in `test`. A name that is not written here may be an inherited method: then its last part
+    is selected in the file's first class that extends another. Otherwise, also for an unknown name, there
+    is one object for each test method of the file.
     """
     parts = tuple(part for part in name.split("::") if part) or (file.stem,)
     length = len(parts)

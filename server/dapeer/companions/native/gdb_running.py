@@ -185,8 +185,12 @@ def keep_stopped(patch: Any) -> None:
     """Patch GDB's DAP: connect a `CallCount` to calls, resumes and stops, in place of its listeners.
 
     The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes
-    `CallCount.wrap_request` of the request. `patch` is this patch's `patching.Row`: it calls this function when it is
-    applied, and its `undo` puts back what was replaced by it.
+    `CallCount.wrap_request` of the request. `patch` is this patch's `patching.Row`: it calls this function when
+    it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: `Cancellable` cannot be replaced; `Row.apply` undoes and reports that.
+        ImportError, AttributeError: GDB's DAP lacks a module or listener; likewise.
     """
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)

@@ -208,8 +208,9 @@ class TypeNames:
     def _abbreviated_name(self, kind: Any) -> str | None:
         """Return a type's name as GDB's type recognizers abbreviate it; None: they know no shorter one.
 
-        `kind` is a `gdb.Type`. Of a pointer or reference the type that it leads to is abbreviated, and ` *`, ` &`
-        or ` &&` follows; `const ` stays in front of the abbreviated name. The result is not remembered.
+        `kind` is a `gdb.Type`. Of a pointer or reference the type that it leads to is abbreviated, and its sign
+        follows, as in `string *`; of the qualifiers only a `const ` at the beginning stays. The result is not
+        remembered.
         """
         ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
         if kind.code in ends:

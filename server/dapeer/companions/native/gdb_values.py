@@ -298,9 +298,11 @@ def log_values(patch: Any) -> None:
 
 
 def log_text(expression: str) -> str:
-    """Return the value of an expression in one line, as a stop shows it; it raises nothing.
+    """Return the value of an expression as a stop shows it; it raises nothing.
 
-    The expression is evaluated in GDB, which may call functions of the program. If it has no value, its error is returned, in `<…>`.
+    The text is one line, except where GDB's own text of the value is returned: a stop has no other, or making it
+    failed. The expression is evaluated in GDB, which may call functions of the program. If it has no value, its
+    error is returned, in `<…>`.
     """
     try:
         value = gdb.parse_and_eval(expression)

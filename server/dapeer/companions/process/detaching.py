@@ -60,12 +60,13 @@ def detach(pid: int, start_time: str, number: int, delay: float) -> None:
 
 
 def debuggers(pid: int, start_time: str, known: dict[int, str]) -> dict[int, str]:
-    """Return a debugger's living processes, each with its start time as in its `stat`.
+    """Return a debugger's living processes (no zombies), each with its start time as in its `stat`.
 
-    These are process `pid`, those of the POSIX session that it leads, those of `known` (an earlier result) that still run with the same
-    start time, and all descendants of these: a debugger may have a server of its own in another session. The dict is empty if none lives,
-    or if another process (one that did not start at `start_time`) has the number `pid` by now. Without a `/proc` it has only `pid`, while that
-    runs.
+    These are process `pid`, those of the POSIX session that it leads, those of `known` (an earlier result) that
+    still run with the same start time, and all descendants of these: a debugger may have a server of its own in
+    another session. The dict is empty if none lives, or if another process (one that did not start at
+    `start_time`) has the number `pid` by now. Without a `/proc` it has only `pid` with `start_time`, which is not
+    checked, while this user can signal a process `pid`.
     """
     if "".join(stat(pid)[19:20]) not in ("", start_time):
         return {}

@@ -261,12 +261,14 @@ def reply_request(
 
     Args:
         ask: The permission or question, as OpenCode sends it, with its `kind`.
-        decision: Of a permission `once`, `always` or `reject`; a question can only be rejected, and None answers it by `answers`.
-        answers: For each question the chosen labels, or free text; None: there are none.
-        message: A reason to reject a permission; None: there is none.
+        decision: For a permission `once`, `always` or `reject`. For a question `reject`, which ignores
+            `answers`; any other value sends them.
+        answers: For each question a list of chosen labels, or free text; None: there are none.
+        message: A reason to reject a permission; None or empty: there is none.
 
     Raises:
-        ArgumentError: The answer does not fit.
+        ArgumentError: A permission lacks `decision` or has `answers`, `message` is for no rejected permission,
+            the number of answers is not that of the questions, or an answer does not fit.
     """
     path = f"/{ask['kind']}/{ask['id']}"
     if message and (decision != "reject" or ask["kind"] == "question"):
@@ -429,8 +431,8 @@ def message_data(message: Json, length: int) -> Json:
 
     `message` is as OpenCode sends it, with `parts` and an `info` that has `id` and `role`; without one of these it
     is a `KeyError`. `tool_calls` lists the calls as `call_of` returns them: `tool`, `status`, `input`, and `output`
-    or `error` if there is one. `text`, which may be empty, and each value of a call are cut to `length` characters;
-    the message's own `error`, a text, is not cut.
+    or `error` if there is one. `text`, which may be empty, and a call's `output` and `error` are cut to `length`
+    characters; an `input` whose JSON is longer becomes that JSON, cut. The message's own `error`, a text, is whole.
     """
     info: Json = message["info"]
     known: Json = {

@@ -179,8 +179,9 @@ class Narration:
     def _text_of_event(self, event: Json) -> str:
         """Return the text of an event, which may have been returned before; empty: it has none.
 
-        Text that is not complete is kept for later events, and new sessions of subagents are added to those whose text counts. `event` is
-        OpenCode's, with `type` and `properties`.
+        Text that is not complete is kept for later events, and new sessions of subagents are added to those
+        whose text counts; events of other sessions have none. `event` is OpenCode's, with `type` and
+        `properties`.
         """
         match event:
             case {"type": "session.created", "properties": {"info": {"id": str(child), **info}}}:
@@ -199,8 +200,10 @@ class Narration:
     def _text_of_part(self, part: Json) -> str:
         """Return a call of a tool with its state, or the last line of a complete text; else an empty text.
 
-        `part` is a part of a message, as OpenCode sends it. A part that begins a text of the model is recorded, so that
-        `_add_delta` adds to it; a complete one is forgotten.
+        `part` is a part of a message, as OpenCode sends it. An empty text with a start time begins a text of
+        the model: its id is recorded, so that `_add_delta` adds to it, until the complete text comes. A text
+        that did not begin so, such as a user's prompt, is ignored. The tool's title and the line are cut to
+        `LONGEST_LINE` characters.
         """
         match part:
             case {"type": "tool", "tool": str(tool), "state": {"status": str(status), **more}}:

@@ -287,13 +287,15 @@ async def await_call(
 ) -> PromptOutcome:
     """Wait until a call has ended or needs an answer, and return its outcome; stop it if cancelled.
 
-    Its session is deleted unless an answer is needed: also after an error, and if the outcome is that it still runs, which stops it.
+    Its session is deleted unless an answer is needed: also after an error, and if the outcome is that it
+    still runs, which stops it.
 
     Args:
         opencode: The server on which it runs.
         session: Its session, as OpenCode sends it.
         going_on: Waits for the outcome; what it raises leaves here.
-        afterwards: Gets the deletion of the session of a tool that has ended, to be done later; None: it is done before this returns.
+        afterwards: Gets the coroutine that deletes the session of a tool that has ended, and must have it
+            awaited; None: it is done before this returns.
     """
     state = "running"
     try:
@@ -563,8 +565,9 @@ def _line(row: Json) -> str:
 def _content_block(file: Json) -> Json:
     """Return a file that a tool has returned as an MCP content block.
 
-    `file` has `mime`, `url` and maybe `filename`. Data in the URL (base64) gives an image or a resource; any other URL gives a text with
-    the URL.
+    `file` has `mime`, `url` and maybe `filename`. Data in the URL (base64) gives an image, or a resource at
+    `opencode:` and the file's name (`file` without one). Any other URL gives a text: the name, or else
+    `mime`, and the URL.
     """
     mime, (head, _, data) = file["mime"], file["url"].partition(",")
     if not head.endswith(";base64"):

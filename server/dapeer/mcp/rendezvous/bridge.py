@@ -61,12 +61,13 @@ class BridgedClient:
         return self._has_left and not self._lines
 
     def read(self) -> None:
-        """Read the client's lines from stdin into the queue until it disconnects, then end the process.
+        """Read the client's lines from stdin into the queue until stdin ends or fails, then end the process.
 
-        This runs in a thread of its own, and never returns. It waits while `MOST_LINES` are queued. When the client
-        has left, `leaving` becomes readable, and those who wait in `take_line` are woken. The process then gets
-        `SECONDS_OF_A_HANG` to end by itself, in case a server hangs; then it is ended with code 0, without any
-        cleaning up.
+        This runs in a thread of its own, and never returns. It waits while `MOST_LINES` are queued. A line is
+        queued as `_as_sent` makes it, or unchanged if that fails; an incomplete last line counts, too. When the
+        client has left, `leaving` becomes readable, and those who wait in `take_line` are woken. The process
+        then gets `SECONDS_OF_A_HANG` to end by itself, in case a server hangs; then it is ended with code 0,
+        without any cleaning up.
         """
         with suppress(OSError):
             for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):

@@ -155,11 +155,14 @@ def start_own_server(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Start a project's server, wait until it can be found, and return a connection and its process.
 
-    The connection is the server's stdio; the caller closes it, and waits for the process. The server serves other
-    clients, too, and ends when all have left. The function returns all the same after `SECONDS_TO_BE_FOUND`, if
-    the server has ended at once, and at once where no socket for announcements can be opened. `wish` has the command
-    line and credentials of the client; `project` is the folder in which the server starts, or, if there is no such
-    folder, the caller's own.
+    The connection is the server's stdio; the caller closes it, and waits for the process. The server serves
+    other clients, too, and ends when all have left. The function returns all the same after
+    `SECONDS_TO_BE_FOUND`, if the server has ended at once, and at once where no socket for announcements
+    can be opened. `wish` has the command line and credentials of the client; `project` is the folder in
+    which the server starts, or, if there is no such folder, the caller's own.
+
+    Raises:
+        OSError: The process cannot be started.
     """
     ours, its = socket.socketpair()
     with try_listen_for_knocks(FOR_CORES) as listener:

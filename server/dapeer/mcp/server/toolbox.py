@@ -626,7 +626,10 @@ def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
 
 
 def _annotations(tool: AnyTool) -> t.ToolAnnotations:
-    """Return a tool's annotations; `destructive` and `idempotent` mean nothing for a read-only one."""
+    """Return a tool's annotations for MCP; a read-only one has no `destructive` or `idempotent` hint.
+
+    No tool is of an open world.
+    """
     if tool.read_only:
         return t.ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return t.ToolAnnotations(

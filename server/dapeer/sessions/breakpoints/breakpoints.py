@@ -223,9 +223,10 @@ class Breakpoints:
     def move(self, path: str, moves: Mapping[int, int]) -> None:
         """Move a file's breakpoints to other lines; `moves` has the new line by the old one, other lines stay.
 
-        A person's breakpoints that stop or log stay, because the person's editor moves them. A breakpoint that is at a new
-        place already is replaced, but one that collects does not replace a person's. `listeners` are called for each line
-        whose sign in an editor changes. No request is sent.
+        A person's breakpoints that stop or log stay, because the person's editor moves them. A breakpoint that
+        is at a new place already is replaced, but one that collects, without a column, does not replace a
+        person's. `listeners` are called for each line whose sign in an editor changes, those of `points` where
+        what is collected does. No request is sent.
         """
         here = [each for each in self.in_file(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.person_places]

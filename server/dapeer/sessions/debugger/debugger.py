@@ -442,12 +442,12 @@ class Debugger:
     async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
         """Call `end` for a session's children and then for the session: children need their parent's adapter.
 
-        `end` is not called for sessions that have ended. Before that, the processes that have left the program's
-        POSIX session are recorded. If the session or a child is stopped, programs that the adapter would resume
-        on its way to the end are killed, with `dap_terminate` as what has ended them. Children end side by side,
-        each after its own children; those that have begun meanwhile are ended last. Errors of dapeer
-        (`DapeerError`) that `end` raises for a child are ignored, as a child ends with its parent; what `end`
-        raises for the session itself is raised here.
+        `end` is not called for sessions that have ended. Before that, the processes that have left the
+        program's POSIX session are recorded. If the session or a child is stopped, programs that the adapter
+        would resume on its way to the end are killed, with `dap_terminate` as what has ended them. Children end
+        side by side, each after its own children; those that have begun meanwhile are ended last. Errors of
+        dapeer (`DapeerError`) that `end` raises for a child are ignored, as a child ends with its parent; what
+        `end` raises for the session itself is raised here, before the last children are ended.
         """
         if session.detached_processes is not None:
             session.detached_processes.record_processes()

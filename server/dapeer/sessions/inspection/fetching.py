@@ -434,11 +434,11 @@ class Fetching:
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable, by its `variablesReference`.
 
-        They are requested if the mirror does not have them, or has them from before an evaluation. Empty: it has none. If the person's
-        client looks at the stop first, the call waits for that.
+        They are requested if the mirror does not have them, or has them from before an evaluation. Empty: it has none,
+        or the mirror got none. If the person's client looks at the stop first, the call waits for that.
 
         Raises:
-            NotStopped: The program runs.
+            NotStopped: The program runs, a pause is pending, or it has ended.
             DapeerError: The request failed.
         """
         await self.other_client.wait_for_inspection()

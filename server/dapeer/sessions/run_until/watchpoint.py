@@ -100,7 +100,7 @@ class AtWatchpoint(Driving):
 
         The debugger's command is sent by `evaluate` in the frame `frame_id`, the adapter's id (None: no frame).
         Afterwards `_number` has the watchpoint's number, and `method` is "watchpoint", or "software watchpoint"
-        where the debugger's answer says so.
+        where the definition has no pattern `number`, and the answer does not speak of hardware.
 
         Raises:
             ArgumentError: The command failed, or its answer has no number.

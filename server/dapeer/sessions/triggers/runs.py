@@ -72,15 +72,16 @@ async def run_command(
 ) -> int:
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
-    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it
-    belongs to; it runs in the folder `cwd`, and `env` is added to the variables that `starter_environment` returns.
-    What it has started and left behind is killed at its end, after its output was read for at most
-    `SECONDS_AFTER_EXIT`. There is no time limit: if the caller is cancelled, the command is killed with all that it has
-    started.
+    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that
+    it belongs to; it runs in the folder `cwd`, and `env` is added to the variables that `starter_environment`
+    returns. What it has started and left behind is killed at its end, after its output was read for at most
+    `SECONDS_AFTER_EXIT`. There is no time limit: if the caller is cancelled, the command is killed with all that it
+    has started, and so it is if `printed` raises.
 
     Raises:
         CannotRun: The system does not start the command: it or the folder is missing, may not be used, or no
             process is free.
+        ExceptionGroup: `printed` has raised; the group has its error.
     """
     async with own_processes() as processes:
         try:
@@ -249,9 +250,13 @@ async def _read_body(response: httpx2.Response) -> Body:
 def _redirect_of(request: HttpRequest, answer: _Answer) -> HttpRequest | None:
     """Return the request to which a response redirects; None: it redirects nowhere.
 
-    `answer` is the response to `request`; it redirects with a status of 3xx and a location. Another origin does not get `Authorization` and
-    cookies. Method and body stay with the statuses 307 and 308, and with the methods GET and HEAD in any case; other requests become a GET
-    without body and `Content-Type`.
+    `answer` is the response to `request`; it redirects with a status of 3xx and a location. Another origin
+    does not get `Authorization` and cookies. Method and body stay with the statuses 307 and 308, and for
+    GET and HEAD with any status; other requests become a GET without body and `Content-Type`. Whether the
+    new URL may be requested is left to the caller.
+
+    Raises:
+        ValueError: The location is no valid URL.
     """
     if not (300 <= answer.status < 400 and answer.location):
         return None
@@ -451,8 +456,8 @@ class TriggerRun:
         """Return the line on a trigger: what it waits for, that it was sent, or its outcome.
 
         `each.state` says which: "waits", "sent" or "done"; a "queued" trigger has no line yet, so the result is
-        empty. The line on a trigger that waits or was sent also says so if the program, or another that the trigger
-        has reached, is stopped.
+        empty. The line on a trigger that waits or was sent ends with a note if the program is stopped, or else
+        if another program is that any trigger of this run has reached.
         """
         stopped = " (the program is stopped)" if self.program.stopped_sessions else ""
         elsewhere = [
@@ -474,7 +479,8 @@ class TriggerRun:
     async def run_all(self) -> None:
         """Do all triggers one after the other; after one that fails the others are not sent.
 
-        The program's end ends the run. An unexpected error is logged. At the end all are "done".
+        The program's end ends the run, `SECONDS_AT_END` later if an answer is awaited then. An unexpected error is
+        logged. At the end all are "done".
         """
         try:
             await first_of(self._do_all, self._wait_for_end)

@@ -225,13 +225,13 @@ async def run_with_consent(
     """Ask people for consent, do the `work`, and show them its outcome; return the work's reply.
 
     `action` is what they are asked for; `work` is called once, without arguments, after all have consented.
-    If `action` is None, nobody is asked or shown anything. `people` is whoever asks and shows: in the server,
-    the `Peers`, whose answers are awaited without a limit. People are shown the `outcome` of the reply, or
-    that consent or work has failed or was cancelled; the error or cancellation is then raised again. An error
-    that is no `DapeerError` is shown as a bug in dapeer.
+    If `action` is None, nobody is asked or shown anything. `people` is whoever asks and shows: in the
+    server, the `Peers`, whose answers are awaited without a limit. People are shown the `outcome` of the
+    reply, or that consent or work has failed or was cancelled; the error or cancellation is then raised
+    again. An error that is no `DapeerError` is shown as a bug in dapeer.
 
     Raises:
-        RefusedByPerson: The person did not allow it; the work was not begun.
+        RefusedByPerson: A person did not allow it, or cannot be asked any more; the work was not begun.
         DapeerError: The work has raised it; any other exception of the work leaves, too.
     """
     if action is None:
@@ -255,8 +255,9 @@ async def run_with_consent(
 def with_notes(reply: Reply, notes: Sequence[str]) -> Reply:
     """Return a copy of a reply with notes, in its text and its data.
 
-    Each is a line in parentheses below the text, and an element of `notes` in the data. Without notes the reply itself is returned. Notes
-    that its data has already come first. Characters that are not seen are escaped in the notes.
+    Each is a line in parentheses below the text, and an element of `notes` in the data, behind those that are
+    there; a reply without data gets data with `notes` alone. Without notes the reply itself is returned. Characters
+    that are not seen are escaped in the notes.
     """
     if not notes:
         return reply

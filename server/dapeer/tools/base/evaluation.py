@@ -500,16 +500,17 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 async def find_variable(call: Call, session: Session, path: str, frame: int | None) -> Variable:
     """Return the variable that a path such as `order.items[3].price` names in a frame.
 
-    The path is followed through the adapter's scopes and variables. What is not among these (an element far down a
-    long list, a property) is evaluated as an expression, which may run code of the program: the call needs consent
-    for `evaluate` then. A path with anything but names, numbers and quoted keys, such as `items[f()]`, is never
-    evaluated. `frame` is the adapter's id of the frame; None: there is none, so that only an evaluation can find
-    the variable.
+    The path is followed through the adapter's scopes and variables. What is not among these (an element far
+    down a long list, a property) is evaluated as an expression, which may run code of the program: the call
+    needs consent for `evaluate` then; the result has no type. A path with anything but names, numbers and
+    quoted keys, such as `items[f()]`, is never evaluated. `frame` is the adapter's id of the frame; None:
+    there is none, so that only an evaluation can find the variable.
 
     Raises:
         ArgumentError: `path` is no path, there is no such variable, or the adapter rejects the evaluation.
         ConsentNeeded: Only an evaluation can resolve the path, and nobody has consented.
-        DapeerError: The program is not stopped, a request for variables failed, or the adapter does not answer.
+        DapeerError: The program is not stopped, a request for variables failed, or the adapter does not
+            answer.
     """
     segments = variables.parse_path(path)
     found, _ = await walk_to_variable(session, segments, frame)

@@ -145,10 +145,10 @@ async def wait_for_pause(
 ) -> Reply:
     """Wait for the stop that a pause has requested; return the state of the session, or of its program.
 
-    The stop may be in another process of the program, whose session is shown then. A thread that waits for a lock,
-    say, may never stop: where threads of a running program can be seen, the wait is `MILLISECONDS_UNTIL_BLOCKED` at
-    most. Without a stop, the reply shows where the threads are, as far as `SECONDS_TO_LOOK_AROUND` suffice to find
-    that out; it is no error.
+    The stop may be in another process of the program, whose session is shown then. A thread that waits for
+    a lock, say, may never stop: where threads of a running program can be seen, the wait is
+    `MILLISECONDS_UNTIL_BLOCKED` at most. Without a stop, the reply shows where the threads are, as far as
+    `SECONDS_TO_LOOK_AROUND` suffice to find that out; it is no error.
 
     Args:
         call: The call, whose client gets the answer.
@@ -157,6 +157,10 @@ async def wait_for_pause(
         remaining: The remaining time of the call.
         wait: False: the stop is not waited for, but without one the threads are looked for all the same.
         options: What to evaluate and show.
+
+    Raises:
+        NotStopped: The program left the stop before the first of the expressions in `options` was
+            evaluated.
     """
     patience = (
         min(remaining.remaining_ms, MILLISECONDS_UNTIL_BLOCKED)

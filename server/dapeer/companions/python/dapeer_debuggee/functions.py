@@ -182,8 +182,9 @@ def find_loaded(name: str) -> tuple[str, int, str]:
 
     `name` is what the user has given (see `pattern`); the first match counts. If none is loaded, file and line
     are "" and 0, and the text is the whole name of a library's function that `name` would match if it were
-    given with its module, or empty. All modules but those of dapeer and the debugger are searched, without
-    running code of the program; modules of a subclass of `ModuleType` are left out.
+    given with its module, or empty. Functions and methods at any depth of classes are searched, but not functions
+    within functions or behind a decorator's object; in all modules but dapeer's, the debugger's, and those of a
+    subclass of `ModuleType`. No code of the program runs.
     """
     in_library = ""
     for module in list(sys.modules.values()):

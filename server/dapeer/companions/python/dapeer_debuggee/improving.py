@@ -50,7 +50,12 @@ HIDDEN = patching.Row(
 def hide_files(patch: patching.Row) -> None:
     """Patch pydevd so that it takes this package's files for its own: it neither stops in nor shows them.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
+    was replaced here.
+
+    Raises:
+        Misfit: The function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
     debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
 

@@ -324,12 +324,13 @@ class Row:
         return apply
 
     def apply(self) -> bool:
-        """Probe what the row needs, and apply its patch; return whether the patch is on; raise nothing.
+        """Probe what the row needs, and apply its patch; return whether the patch is on.
 
         Nothing is done if the patch is on, or if it has failed once. Otherwise `off` says afterwards why the
         patch is not on, and is empty if it is: the user has switched it off, the other software is older than
-        `since`, or it does not fit. A failure is undone and reported; a patch that only `undo` has taken back is
-        applied again. A row that `secures` is reported also where the user has switched it off.
+        `since`, or it does not fit. What the probe or the patch raises is undone and reported, and does not leave; a
+        RecursionError or MemoryError is not reported, and the next call tries again. A patch that only `undo` has
+        taken back is applied again. A row that `secures` is reported also where the user has switched it off.
         """
         if not self.off or self.off.startswith(_FAILED):
             return not self.off

@@ -66,9 +66,10 @@ def inner_lines(code: CodeType) -> set[int]:
 
 
 def text_of(code: CodeType) -> str:
-    """Return the source of code that has no file: from `linecache`, or of `python -c`; empty: unknown.
+    """Return the source of code that has no file: from `linecache`, or of debugpy's `-c`; empty: unknown.
 
-    `code` is a code object. The text is that of its whole module. For `python -c` it is compiled to compare, and none of it runs.
+    `code` is a code object. The text is that of its whole module. The text of `-c` is compiled, since code
+    of `exec` has the same file name: the result is empty if `code` is not in it. Nothing runs.
     """
     linecache: Any = importlib.import_module("linecache")
     # An entry of another form is a loader of the program's that has not run yet.

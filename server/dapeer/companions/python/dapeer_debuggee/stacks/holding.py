@@ -514,9 +514,10 @@ def locks_of_manager(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
 def lock_at(node: Any, frame: Any) -> Any:
     """Return the lock that an expression stands for in a frame; for a condition, its lock.
 
-    A lock's bound method `acquire` or `__enter__` stands for the lock, too. The result is None if the
-    expression stands for no lock of a known library, or cannot be read without code of the program, none of
-    which runs. `node` is the expression as a node of `ast`; None gives None.
+    The bound method `acquire` or `__enter__` of a lock written in C stands for the lock, too; a method written in
+    Python, as a semaphore's, gives None. The result is also None if the expression stands for no lock of a known
+    library, or cannot be read without code of the program, none of which runs. `node` is the expression as a node
+    of `ast`; None gives None.
     """
     try:
         found = paths.read_expression(node, frame) if node is not None else None

@@ -68,9 +68,10 @@ def kind_of(value: Any) -> tuple[str, str]:
 def first_members(value: Any) -> list[tuple[str, Any]]:
     """Return the first `MAX_MEMBERS` members of a dict, list, tuple or object, as (label, value) pairs.
 
-    Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or tuple,
-    or names of attributes; attributes whose names begin with two underscores are left out. The list is empty
-    for an object without attributes, such as a set or a number. No code of the program runs.
+    Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or
+    tuple, or, for any other object, the names of its attributes, public ones first, without those that
+    begin with two underscores. The list is empty for an object without attributes, such as a set or a
+    number, and for one whose class has a slot or property `__wrapped__`. No code of the program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, dict):

@@ -248,8 +248,8 @@ def source_text(node: Any) -> str:
     """Return the source text of an expression of names, attributes, items, constants and binary operators.
 
     Any other part of the expression, such as a call or an operator with one operand, becomes `?`. Each
-    operation is in parentheses, and a constant is written as its `repr`. `node` is a node of `ast`; None, for
-    an unknown value, gives `?`.
+    operation is in parentheses, and a constant is written as its `repr`; an operator that is not in
+    `OPERATORS` is written as `?`. `node` is a node of `ast`; None, for an unknown value, gives `?`.
     """
     if isinstance(node, ast.Name):
         return node.id

@@ -117,7 +117,8 @@ def is_frame_of(frame: Any, file: str, function: str) -> bool:
 def has_deadline(task: Any) -> bool:
     """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline.
 
-    A task of asyncio has no such scopes: False.
+    A deadline outside of a shielded scope counts, too, though it does not end the task. A task of asyncio has no
+    such scopes: False.
     """
     status = awaiting.raw_attribute(task, "_cancel_status")
     while status is not None:
@@ -155,7 +156,8 @@ class ThreadOrTask:
     def held(self) -> list[tuple[Any, str]]:
         """The locks that its calls hold, each with the place where it was taken.
 
-        They are found at the first access, and kept. A lock is left out while it waits for the lock's condition, which releases it.
+        They are found at the first access, and kept. A lock is left out while one of the calls waits for the lock's
+        condition, which releases it.
         """
         if self._held_objects is None:
             found = holding.locks_held(self.frames, self.steps)
@@ -552,10 +554,11 @@ def complete_pool_wait(wait: Wait, future: Any, members: list[ThreadOrTask]) -> 
 
 
 def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
-    """Return the members that never go on: all that could end their waits are among them.
+    """Return, in their order, the members that never go on, as they wait for each other.
 
-    `wait` of each member must be set. A wait with a limit, or that others than members could end, counts as one that ends. Members that
-    only wait for a deadlocked one are included.
+    A wait never ends if none of its enders goes on (`needs_one_ender`), or any of them does not (otherwise). It
+    counts as one that ends if it has a limit or no enders, or others than these could end it. A member without
+    `wait` goes on, and so does who is no member. Members that only wait for a deadlocked one are included.
     """
     stuck = [
         each

@@ -104,13 +104,14 @@ def count_conditions(patch: Any) -> None:
 def print_messages(patch: Any) -> None:
     """Patch pydevd so that log messages are printed to the program's stdout, behind their conditions.
 
-    That is: a message is evaluated and printed only where the breakpoint's condition holds. In a child, whose stdout
-    may be another program's pipe, messages are sent as output, and so is one that cannot be printed. `patch` is this
-    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
-    it.
+    That is: a message is evaluated and printed only where the breakpoint's condition holds. In a child, whose
+    stdout may be another program's pipe, messages are sent as output, and so is one that cannot be printed.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it.
 
     Raises:
         Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.
+        ImportError: pydevd lacks the module of its commands; likewise.
     """
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None
@@ -654,10 +655,15 @@ TEMPLATES = patching.Row(
 
 @TEMPLATES
 def know_templates(patch: Any) -> None:
-    """Patch pydevd so that a breakpoint in a template of Jinja is one of its plugin.
+    """Patch pydevd so that a line breakpoint in a template belongs to its plug-in for Jinja.
 
-    The user need not set the option `jinja` for that. `patch` is this patch's `patching.Row`: it calls this function
-    when it is applied, and its `undo` puts back what was replaced by it.
+    A template is any file that is no Python or Cython and has `{{` or `{%`. The user need not set the option
+    `jinja`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    back what was replaced here.
+
+    Raises:
+        Misfit: The function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(ADD)

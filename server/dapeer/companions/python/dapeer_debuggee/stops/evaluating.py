@@ -133,8 +133,13 @@ LIMITS = patching.Row(
 def limit_evaluations(patch: Any) -> None:
     """Patch pydevd so that evaluations which take longer than `SECONDS_TO_EVALUATE` are cut off.
 
-    An `await` in one ends after `AWAIT_SECONDS`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    An expression that is cut off gives pydevd's object for a failure; from statements `EvaluationTimeout` leaves
+    pydevd's function. An `await` in an evaluation ends after `AWAIT_SECONDS`. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced here.
+
+    Raises:
+        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
     failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
 

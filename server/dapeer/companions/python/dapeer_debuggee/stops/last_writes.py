@@ -246,10 +246,11 @@ def member(owner: Any, name: str) -> Any:
 
 
 def item(owner: Any, step: Any, local: Any, module: Any) -> Any:
-    """Return an item of a dict, list or NumPy array; `NOTHING`: there is none, or its key is not plain.
+    """Return an item of a dict, list or NumPy array; `NOTHING` where there is none to read.
 
-    `step` is `(False, KEY)`, or `(True, NAME)` with the name of a variable that has the key, in the dicts `local` or `module`. No code of
-    the program runs.
+    `step` is `(False, KEY)`, or `(True, NAME)` with the name of a variable that has the key, in the dicts `local`
+    or else `module`. `NOTHING`, too: the key is not plain or does not fit, there is no such variable, or `owner`
+    is another object or of a subclass of NumPy's array. No code of the program runs.
     """
     is_name, key = step
     if is_name:

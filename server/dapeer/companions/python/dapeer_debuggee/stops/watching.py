@@ -454,11 +454,12 @@ class CodeWatches:
         """Write a row for each watch that has changed by the line that has ended; return whether to stop.
 
         A watch has changed if its value has, or if its `until` expression has become true; each such row counts
-        as a hit of its point, which ends when it stops or has enough hits. `line` is the line that has ended, 0:
-        the function begins. `seen` is what is known in this call of the function, by watch, and is changed.
-        Expressions are evaluated in `frame`, so code of the program may run. Watches whose point has ended are
-        passed by. The row of an expression that held when `begin` looked, of a watch that stops, has line 0. The
-        result is True if one of these watches stops the thread; the caller stops it. `_event` is ignored.
+        as a hit of its point, which ends when it stops or has enough hits. `line` is the line that has ended,
+        0: the function begins. `seen` is what is known in this call of the function, by watch, and is changed.
+        Expressions are evaluated in `frame`, so code of the program may run. Passed by are watches whose point
+        has ended, and those on changes of a local variable or expression that has no value there. The row of an
+        expression that held when `begin` looked, of a watch that stops, has line 0. The result is True if one
+        of these watches stops the thread; the caller stops it. `_event` is ignored.
         """
         stop = False
         for watch, look in self._watches:

@@ -682,9 +682,11 @@ def is_known(part: Any) -> bool:
 def copy_with_texts(part: Any, names: Any, foreign: dict[int, str], show: Show, pandas: Any) -> Any:
     """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
 
-    `part` is a DataFrame with these rows, without the columns of `foreign` (`foreign_columns`), which become columns of `…`; `names` is the
-    index of all columns. `pandas` is the module. Labels of rows and columns are replaced, and cells of those columns at both ends that can
-    be shown (`MAX_COLUMNS`). `show(VALUE, ROOM)` makes the text of an object.
+    `part` is a DataFrame with these rows, without the columns of `foreign` (`foreign_columns`), which
+    become columns of `…`; `names` is the index of all columns. `pandas` is the module. Replaced are labels
+    of rows and columns that may be objects, and such cells in the columns at both ends that can be shown
+    (`MAX_COLUMNS`); what has a dtype of numbers, dates or the like stays. `show(VALUE, ROOM)` makes the
+    text of an object.
     """
     part = part.copy()
     count = part.shape[1]

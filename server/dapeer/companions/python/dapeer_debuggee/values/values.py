@@ -456,8 +456,11 @@ def elements_from_end(value: Any, known: Any, inside: Inside) -> Iterator[tuple[
 def fitting_texts(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list[str]:
     """Return the texts of the first elements that fit into `max_chars`, `size` at most.
 
-    `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`; `size` is how many there are in all. It ends at the first element
-    that does not fit. It is empty if there is room for none; the first one may be a little longer than the room.
+    `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`, with `inside` for `value_text`; a
+    key's text precedes the value's, with a colon. `size`, at least 1, is how many elements there are in
+    all. The texts end before the first element that does not fit, or of which nothing could be seen in the
+    room that is left. The list is empty if that is the first element; else the first text may be a little
+    longer than the room.
     """
     texts: list[str] = []
     for inside, *part in parts:

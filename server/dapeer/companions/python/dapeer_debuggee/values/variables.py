@@ -532,9 +532,13 @@ class GroupStandIn:
 def group_entries(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
     """Return entries as pydevd groups them by names: those outside of groups, and the groups.
 
-    `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Both results are lists of such tuples;
-    the value of a group holds its entries in the list `contents_debug_adapter_protocol`. Names in `inherited`, as of
-    `objects.inherited_names`, go to the groups of functions and classes; each must name a function or class, else `KeyError` is raised.
+    `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Both
+    results are lists of such tuples; the value of a group holds its entries in the list
+    `contents_debug_adapter_protocol`. Names in `inherited`, as of `objects.inherited_names`, go to the
+    groups of functions and classes, except those that begin with `__`, which pydevd groups.
+
+    Raises:
+        KeyError: Another name in `inherited` is that of a value that is no function or class.
     """
     held: dict[str, Any] = {}
     entries: list[Any] = []
