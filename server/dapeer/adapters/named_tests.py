@@ -171,17 +171,18 @@ def runner_called(name: object) -> Runner | None:
 async def launch_of(inputs: Json) -> LaunchRequest | None:
     """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
-    The tests are named by `program`, a file or a folder with `::` and a name in it, as `FILE::CLASS::TEST`; or `module`
-    is the id of a runner, whose arguments say which tests. If both are there, `program` counts. None is also returned
-    for a `program` without a name, and for tests in Python (a file `.py`). The runner builds the tests first, where
-    they are compiled, and may be asked for their names: that runs commands of the project, and waits. `inputs` are the
-    caller's, by name: `program` or `module`, `args`, `cwd` (needed with `module`), `env` and others.
+    The tests are named by `program`, a file or a folder with `::` and a name in it, as `FILE::CLASS::TEST`; or
+    `module` is the id of a runner, whose arguments say which tests. If both are there, `program` counts. None is
+    also returned for a `program` without a name, and for tests in Python (a file `.py`). The runner builds the
+    tests first, where they are compiled, and may be asked for their names: that runs commands of the project, and
+    waits. `inputs` are the caller's, by name: `program` or `module`, `args`, `cwd`, `env` and others.
 
     Raises:
         AdapterUnknown: No runner is known for the file.
         ArgumentError: The runner is not installed, or no program or more than one has a test of the name.
         AdapterFailed: The tests cannot be built, or their programs cannot be looked up.
         DefinitionError: A definition file of a runner is wrong.
+        KeyError: `module` is the id of a runner, there is no `program`, and `cwd` is missing.
     """
     program, runner = inputs.get("program"), runner_called(inputs.get("module"))
     if program is not None:
@@ -418,15 +419,17 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
-    Files of the folder are read, which blocks. `definitions` are all adapters. `inputs` are the caller's, by
-    name, and are not changed; they must have no `type`, which is not looked at. They come back as they are
-    for a folder that is a program, or is no library and has no tests. Else a copy is returned with `remark`,
-    a text on this. If the first file of tests is a Python file, `module` (`pytest`) and `args` (the folder
-    before the caller's) take the place of `program`; for another runner, `program` becomes `FOLDER::`.
+    Files of the folder are read, which blocks. `definitions` are all adapters. `inputs` are the caller's, by name,
+    and are not changed; they must have no `type`, which is not looked at. They come back as they are for a folder
+    that is a program, or is no library and has no tests. Else a copy is returned with `remark`, a text on this. If
+    the first file of tests is a Python file, `module` (`pytest`) and `args` (the folder before the caller's) take
+    the place of `program`; for another runner, `program` becomes `FOLDER::`.
 
     Raises:
-        ArgumentError: The runner takes files only, or the folder is a library without tests.
+        ArgumentError: The runner takes files only, another runner fits the folder, or the folder is a library
+            without tests.
         OSError: A file that may have tests cannot be read.
+        DefinitionError: A definition of a test runner is wrong.
     """
     known = list(definitions)
     own = _own_files(folder)

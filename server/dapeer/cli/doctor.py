@@ -494,9 +494,12 @@ async def _check(definition: Definition, as_data: bool) -> int:
 async def _trial_findings(definition: Definition) -> AsyncGenerator[Finding]:
     """Yield what a trial of one adapter finds, as it comes: installed, starts, debugs a program.
 
-    Notes on the adapter (state `note`) come after the first finding. If a step fails, the last finding says
-    so by its state `missing`, `failed` or `slow`, and later steps are left out. No `DapeerError` is raised.
-    Programs are written into a temporary folder, and run.
+    Notes on the adapter (state `note`) come after the first finding. If a step fails, the last finding says so by
+    its state `missing`, `failed` or `slow`, and later steps are left out. Programs are written into a temporary
+    folder, and run. A `DapeerError` of a start or trial is not raised, but becomes a finding.
+
+    Raises:
+        OSError: The program for the start, or the temporary folder, cannot be written.
     """
     there = await anyio.to_thread.run_sync(_adapter, definition)
     yield there

@@ -332,8 +332,9 @@ class RunRows:
 def pair_points(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
     """Return the points that two runs have in common, as pairs; a pair's index is the number of the place.
 
-    A point is known by the name of its file, its function and its expressions. Several that have these in common are paired in the order
-    of their lines, as an edit moves lines, if there are as many in both runs.
+    A point is known by the name of its file (without the folder), its function and its expressions. Several that
+    have these in common are paired in the order of path and line, if there are as many in both runs, and else
+    left out. The pairs are in the order in which path and line of `a` first have each name.
     """
     there = _by_name(b)
     return [

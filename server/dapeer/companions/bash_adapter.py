@@ -79,7 +79,11 @@ def set_temporary_folder(folder: str) -> None:
 def beside(name: str) -> Any:
     """Import a module of the Python companions by its name, and return it.
 
-    As a side effect this file's own folder, which Python has put there, is removed from `sys.path`.
+    As a side effect this file's own folder, which Python has put there, is removed from `sys.path`, also after an
+    error.
+
+    Raises:
+        ImportError: There is no such module; any other error of the module's code leaves, too.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     python = os.path.join(here, "python")

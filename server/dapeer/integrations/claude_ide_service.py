@@ -371,8 +371,9 @@ def list_ide_tools() -> t.ListToolsResult:
 async def call_editor_tool(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
     """Run a tool of `TOOLS` on an editor, and return its texts as a result.
 
-    `arguments` are the call's, by name; only whether the required ones are there is checked. An error of Neovim's, or a person who does
-    not allow the call, is a failed result with the error's text.
+    `arguments` are the call's, by name; only whether the required ones are there, and not null, is checked
+    here. An error of Neovim's, or a person who does not allow the call, is a failed result with the error's
+    text.
 
     Raises:
         MCPError: There is no such tool, or an argument is missing or wrong.

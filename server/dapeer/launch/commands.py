@@ -396,7 +396,8 @@ def _request_of_script(
     interpreter. `found` are the parts of the command line, `path` is the interpreter's file. `more` are further
     inputs. Where `command.interpreter` is an input, `path` is set under its name in `more`, which is changed; where
     it is a key of the adapter's configuration, `path` is set there, but not if the command is the usual one; where
-    it is empty, the interpreter is left out. A bare command's file is told in the input `remark`.
+    it is empty, the interpreter is left out. The interpreter's options are set in the configuration under
+    `command.options`. There the caller's own keys win. A bare command's file is told in the input `remark`.
 
     Raises:
         ArgumentError: The interpreter has options, and the adapter cannot pass them on.

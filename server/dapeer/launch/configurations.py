@@ -558,9 +558,10 @@ def _is_answered(ask: PersonVariable, inputs: Json, config: Json) -> bool:
     """Return whether the caller gives the value of a configuration that only a person could fill in.
 
     `ask` names the value, `inputs` are the caller's arguments of dap_run, `config` are the caller's own keys of the
-    configuration. A key in `config` always counts. Otherwise the argument of the same meaning (`INPUTS`) has to be in
-    `inputs`. For a member of `env` this is the variable in `inputs["env"]`; for a member of `connect` it is the
-    argument with the member's name, such as `port`. What the value is does not matter.
+    configuration. A key in `config` always counts. Otherwise the argument of the same meaning (by `INPUTS`, else of
+    the same name) has to be in `inputs`. For a member of `env` this is the variable in `inputs["env"]`; for a
+    member of `connect` it is the argument with the member's name, such as `port`. What the value is does not
+    matter.
     """
     if ask.key in config:
         return True

@@ -59,8 +59,9 @@ class ProcessTree:
     async def attach(self) -> None:
         """Attach to all descendants of the process in its language, one generation after the other.
 
-        Those of a generation are attached to side by side. One that cannot be attached to, or is of another language, runs on, and
-        is added to `undebugged`.
+        Those of a generation are attached to side by side, and those that come meanwhile afterwards. One that is of
+        another language, or cannot be attached to, runs on, and is added to `undebugged`, the latter unless it has
+        ended by then.
         """
         seen = {self.pid}
         while True:

@@ -160,14 +160,14 @@ class TasksFile:
 def parse(data: bytes, platform: str) -> TasksFile:
     """Return the tasks and inputs of a tasks.json, with the keys of this platform and those for all tasks.
 
-    `platform` is `windows`, `osx` or `linux`. The tasks are by label (`label_of`), and of several with one
-    label the last counts. Each task has the file's `type` unless it has one, and `options`, in which the
-    file's options are below its own. Variables are not filled in yet.
+    `platform` is `windows`, `osx` or `linux`. The tasks are by label (`label_of`), and of several with one label
+    the last counts. Each task has the file's `type` unless it has one, and `options`, in which the file's options
+    are below its own. Of the file's keys for the platform only `options` counts, and `type` if the file has one for
+    all platforms; each task may have keys for the platform, too. Variables are not filled in yet.
 
     Raises:
-        MalformedJson: The file is not UTF-8, or no JSON object even with comments and trailing commas
-            allowed; or its `tasks`
-        or `inputs` are no list of objects.
+        MalformedJson: The file is not UTF-8, or no JSON object even with comments and trailing commas allowed; or
+            its `tasks` or `inputs` are no list of objects.
     """
     top, text = read_object(data)
     common = {key: top[key] for key in ("options", "type") if key in top}

@@ -41,8 +41,8 @@ async def serve_http(
 ) -> None:
     """Serve HTTP clients until SIGTERM or SIGINT arrives; then end all debug sessions.
 
-    The port is printed to stdout, and the address for clients to stderr. Other clients of the project are served at a socket if all tools
-    are. At the signal open calls get a moment to be answered first.
+    The port is printed to stdout, and the address for clients to stderr. Other clients of the project are served at
+    a socket if all tools are. At the signal open calls get a moment to be answered first.
 
     Args:
         offer: Which tools are served, and which Neovim is attached.
@@ -52,8 +52,9 @@ async def serve_http(
     Raises:
         ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
         DefinitionError: The definition of an adapter is wrong.
-        NoNeovim: The Neovim to attach to is not there.
-        SystemUnsupported: Standard output is closed.
+        OSError: No socket can be made, such as one of IPv6.
+        ExceptionGroup: It contains `NoNeovim` if the Neovim to attach to is not there, or `SystemUnsupported` if
+            standard output is closed.
     """
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]

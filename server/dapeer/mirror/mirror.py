@@ -247,8 +247,8 @@ class FetchedFacts:
     def _apply_stack_trace(self, arguments: Body, body: StackTraceResponseBody) -> None:
         """Add the frames of a `stackTrace` response to the stop that holds its thread; ignore it if none does.
 
-        If they are of the thread that stopped, the stop's first frame to look at is found anew; a new innermost frame marks
-        breakpoints on its line as reached.
+        If they are of the thread that stopped, the stop's first frame to look at and its real reason are found
+        anew; if the innermost frame is among them, breakpoints on its line are marked as reached.
         """
         stop = self._current_stops.stop_of(arguments.get("threadId", -1))
         if stop is None:

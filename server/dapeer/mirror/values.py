@@ -100,9 +100,10 @@ class UnfoldedValues:
     ) -> list[tuple[str, str]]:
         """Return name and value of a container's first members, the values with their own members in them.
 
-        `enclosing` are the references of the containers that it is in: one inside itself has no members. Each container that is expanded is
-        appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty. Names and values are shortened, so
-        that all fit into `UNFOLDED_TEXT`. The members are those that `keep_members` has kept; without such it is empty. Nothing is sent.
+        `enclosing` are the references of the containers that it is in: one inside itself has no members. Each
+        container that is expanded is appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the
+        result is empty. Each name and each value is cut to about an equal share of `UNFOLDED_TEXT` for each member.
+        The members are those that `keep_members` has kept; without such the result is empty. Nothing is sent.
         """
         first = self.first_children.get(reference)
         enough = len(done) >= MAX_CONTAINERS or len(enclosing) >= MAX_LEVELS
@@ -265,8 +266,9 @@ class Values:
     def keep_scopes(self, frame_id: int, scopes: list[Scope], top: int | None) -> None:
         """Keep the scopes of a frame; `top` is the id of the frame that is looked at first, None if unknown.
 
-        lldb-dap gives the scopes of all frames the same references, which then stand for the frame that was asked for last:
-        scopes and variables of other frames by these references are removed, and the locals of `top` are put into `stale_locals`.
+        lldb-dap gives the scopes of all frames the same references, which then stand for the frame that was asked
+        for last: the scopes of other frames that share a reference with `scopes` are removed, with the variables by
+        all references of `scopes`. If `top` is one of these frames, its locals are put into `stale_locals` before.
         """
         references = {scope["variablesReference"] for scope in scopes}
         for other, known in list(self.scopes.items()):

@@ -123,8 +123,10 @@ def is_listening(address: str) -> bool:
 def _sockets() -> Iterator[Path]:
     """Yield paths that may be a socket of a Neovim, without looking what they are; some may come twice.
 
-    They are in the folders where Neovim makes its own: the login session's, and folders with `vim` in their name below it; without
-    `XDG_RUNTIME_DIR` also those that this user owns below `nvim.USER` in the folders for temporary files.
+    From the login session's folder come the entries whose names have `vim` or end in two numbers
+    (`.PID.COUNT`), and all in its folders with `vim` in their name, in upper or lower case. Unless
+    `XDG_RUNTIME_DIR` is an absolute path, there also come all entries of this user's own folders in `nvim.*`,
+    which must be this user's, too, in `TMPDIR` and `/tmp`. Folders that cannot be read have none.
     """
     session = session_folder()
     if session is not None:

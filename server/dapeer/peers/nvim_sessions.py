@@ -70,7 +70,8 @@ class Starts:
     async def wait_for_session(self, launch: int) -> Session:
         """Wait for start number `launch` until its debuggee runs or has ended, and return its session.
 
-        There is no timeout. The outcome is forgotten then, also if the wait is cancelled, so it can be had once.
+        There is no timeout, also for a number of which nothing is known. The outcome is forgotten then, also if the
+        wait is cancelled, so it can be had once.
 
         Raises:
             AdapterFailed: The start or its adapter failed; the error has the message of nvim-dap or the adapter.

@@ -104,7 +104,11 @@ class BreakpointRow:
         return bool(moved or made.get("message") or self.ignored or self.session or self.sign_line)
 
     def text(self, debugger: Debugger) -> str:
-        """Return the breakpoint as one line: place, state, text of the line, options, and all that is odd."""
+        """Return the breakpoint as one line: file, line, state, options, text of the line, what is odd.
+
+        The file is relative to the project. The text is that of the line to which the adapter has bound the
+        breakpoint; it is left out where `debugger` may not show the file. What is odd stands in brackets at the end.
+        """
         line = self.requested["line"]
         actual = (
             self.breakpoint.get("line")
@@ -416,11 +420,12 @@ async def dap_clear_breakpoints(
 ) -> Reply:
     """Remove all breakpoints of a file, or of all files; exception filters stay.
 
-    Without `filename` those of functions, and those on data, instructions and in watches go, too. Breakpoints of other clients that collect
-    stay; a note counts them. Adapters are sent the change before this returns. The data is `removed`, how many.
+    With `filename` None or empty, those of functions, and those on data, instructions and in watches go, too.
+    Breakpoints of other clients that collect stay; a note counts them. Adapters are sent the change before this
+    returns; a note names failures. The data is `removed`, how many.
 
     Raises:
-        ArgumentError: The file does not exist.
+        ArgumentError: There is no such file, or it is no regular file.
     """
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None

@@ -132,14 +132,16 @@ async def dap_step_into(
 
     The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that
     still runs, that call runs to its end first, if this call waits and neither `target` nor `granularity` is
-    given. `target` is a part of the text of the call to enter, where the line has several; None: the first
-    that is called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at
-    the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many
-    milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is
-    over, is returned; notes say if the step was not done.
+    given; if it does not end in time, the step is not made. Where another thread's stop has interrupted an
+    earlier step into, and the debugger goes on with that step by itself, the program is continued instead.
+    `target` is a part of the text of the call to enter, where the line has several; None: the first that is
+    called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at the next
+    stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+    (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is returned; notes
+    say if the step was not done.
 
     Raises:
-        NoSession: There is no such session.
+        NoSession: There is no such session, or it is not clear which one is meant.
         NotStopped: The session is not stopped.
         ArgumentError: The line has no such call, or there is no such thread.
         Unsupported: The adapter does not support `target` or `granularity`.
@@ -157,11 +159,14 @@ async def dap_step_into(
 async def _request_step_target(session: Session, thread: int, name: str) -> int:
     """Request the calls of the line where a thread is stopped; return the adapter's id of one of them.
 
-    `name` is a part of the call's text; a call that begins with it is preferred. `thread` is the adapter's id of the thread.
+    `name` is a part of the call's text; of several calls the first that begins with `name` is taken, else the
+    first. `thread` is the adapter's id of the thread.
 
     Raises:
         ArgumentError: There is no such call; the error lists the calls.
         Unsupported: The adapter cannot list calls.
+        NotStopped: The thread runs.
+        DapeerError: The adapter rejects a request, or does not answer.
     """
     session.require("stepInTargets")
     frames = await session.inspect.stack_trace(thread)

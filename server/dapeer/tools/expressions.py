@@ -74,19 +74,20 @@ async def dap_evaluate(
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may
-    change the program. `context` is DAP's. Of several each one has its value or its error, and those behind one that
-    takes too long, or has resumed or ended the program, are not evaluated. While the program runs, a frame of a
-    thread is read, where that is possible: `frame_id`, or after a request to pause one of the user's; `context`,
-    `max_chars`, `timeout_ms` and `group` do not count then. The data of one is `result`, `type`,
-    `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
-    `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of
-    `MAX_WHOLE_CHARS`.
+    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
+    may change the program. `context` is DAP's. Of several each one has its value or its error, and those behind
+    one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread or task
+    that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of the
+    user's; `context`, `max_chars`, `timeout_ms` and `group` do not count then, and each expression is evaluated.
+    The data of one is `expression`, `result` and, if known, `type` and `variables_reference`; of several, or with
+    `group`, `values` is the list of these, with `error` for a failed one. `frame` is the place. With `max_chars`
+    and context `watch`, each value is shown as whole as the adapter gives it, up to `max_chars`; several share
+    `MAX_WHOLE_CHARS` equally.
 
     Raises:
-        RequestFailed: There is one expression only, and it fails.
-        RequestTimeout: There is one expression only, and the adapter does not answer in time.
-        ChannelClosed: There is one expression only, and the program or its adapter ends at it.
+        RequestFailed: There is one expression only, without a `group`, and it fails.
+        RequestTimeout: The adapter does not answer for such a single expression in time.
+        ChannelClosed: The program or its adapter ends at such a single expression.
         NotStopped: The session is not stopped, and no frame of its threads can be read.
         NoSession: There is no such session, or it is not clear which one is meant.
         StaleReference: The frame belongs to an earlier stop.

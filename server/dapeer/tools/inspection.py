@@ -355,11 +355,15 @@ async def _children(
 async def _page_reply(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
     """Return a page of variables as a reply, with the number of those that follow it.
 
-    In a session of nvim-dap, the first `MAX_LOCALS_IN_NVIM_DAP` values of the page that the adapter shows folded are requested first, so
-    that their elements can be shown; further ones stay folded. `start` is the index of the page's first variable in its container. `stop`
-    is the stop at which the variables were fetched: it knows their types and gives them handles. The data has `variables` (see
-    `_variable_data`), and `more`, the number of those that follow, if any are known. Where the page is `open`, there may be more than that;
-    only the text says so ("at least").
+    In a session of nvim-dap, the first `MAX_LOCALS_IN_NVIM_DAP` values of the page that the adapter shows
+    folded are requested first, so that their elements can be shown; further ones, and those whose request
+    fails, stay folded. `start` is the index of the page's first variable in its container. `stop` is the stop
+    at which the variables were fetched: it knows their types and gives them handles. The data has `variables`
+    (see `_variable_data`), and `more`, the number of those that follow, if any are known. Where the page is
+    `open`, there may be more than that; only the text says so ("at least").
+
+    Raises:
+        ArgumentError: A new handle is needed, and the stop has as many as it may have.
     """
     shown = page.rows
     if session.inspect.omission_pattern is not None:

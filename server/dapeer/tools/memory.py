@@ -111,6 +111,7 @@ def dump(start: int, content: bytes) -> str:
 def _hex_lines(start: int, content: bytes) -> Iterator[str]:
     """Yield the lines of a hex dump of bytes whose first address is `start`, `ROW_BYTES` bytes each.
 
+    A line has the address in hexadecimal, the bytes, and their ASCII text, with `.` for what cannot be printed.
     Equal rows that follow each other are one line `*` after the first; the last row is always shown.
     """
     before, skipped = b"", False

@@ -198,7 +198,7 @@ def _home(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    """Return a row of `nvim_targets` as one line.
+    """Return a row of `nvim_targets` as one line: target, state, and the other facts that are known.
 
     `row` is what `_row` makes.
     """
@@ -334,7 +334,8 @@ class NeovimTool:
     def _with_present_names(self, arguments: Json) -> Json:
         """Return a copy of the arguments in which old names are replaced by the present ones.
 
-        The tool's author has declared the old names. One stays if the present name is given, too.
+        The tool's author has declared the old names. One stays if the present name is given, too. Of several old
+        names of one present name the last argument counts.
         """
         older = {
             name: now

@@ -55,18 +55,19 @@ async def repeat(
 ) -> tuple[Session, Tally]:
     """Run a program up to `times` times, until a run does not pass or `seconds` are over.
 
-    `begin` is called without arguments and awaited for each run: it starts the program and returns its session. A
-    run passes if it ends without a failure: with `until="failure"` its other stops are resumed and counted, with
-    `until="stop"` it must not stop at all. Return the last session and the tally. A run that passes is terminated
-    with all that it has started, and all but the last of them are forgotten. A last run that has not passed stays
-    as it is: stopped at its failure, say, or still running when the time is up. A cancelled call terminates its
-    run. After each run that passes and is not the last, `report_progress` is awaited with a text, the number of
-    passed runs, and `times`.
+    `begin` is called without arguments and awaited for each run: it starts the program and returns its session.
+    A run passes if it ends without a failure: with `until="failure"` its other stops are resumed and counted,
+    with `until="stop"` it must not stop at all. Return the last session and the tally. A run that passes is
+    terminated with all that it has started, and all but the last of them are forgotten. A last run that has not
+    passed stays as it is: stopped at its failure, say, or still running when the time is up. A cancelled call
+    terminates its run. After each run that passes and is not the last, `report_progress` is awaited with a
+    text, the number of passed runs, and `times`.
 
     Raises:
         AdapterFailed: A run did not start after others have passed; the text says which.
-        DapeerError: The first run did not start, a stopped program cannot be resumed, or one that has passed cannot
-            be terminated.
+        DapeerError: The first run did not start, a stopped program cannot be resumed, one that has passed
+            cannot be terminated, or (`NoSession`) the sessions of the run that passed before were dropped
+            meanwhile.
     """
     clock = anyio.current_time
     end, tally = clock() + seconds, Tally(times)

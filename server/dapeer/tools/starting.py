@@ -157,9 +157,11 @@ async def first_stop(
 ) -> Session | None:
     """Wait until one of several programs is stopped; return the session that is, the first in order.
 
-    `sessions` has one session of each program; the returned one may be another of its program, such as a child process's. Once one is
-    stopped, the other programs get up to `SECONDS_AFTER_FIRST` to stop, too. None: all have ended, `seconds` have passed, or the triggers
-    `run` (None: there are none) have ended and no stop has followed. Nothing is sent.
+    `sessions` has one session of each program; the returned one may be another of its program, such as a child
+    process's. Once one is stopped, the other programs get up to `SECONDS_AFTER_FIRST` to stop, too. None: all
+    have ended, `seconds` have passed, or the triggers `run` (None: there are none) have ended and no stop has
+    followed within `SECONDS_TO_STOP`. These two limits come on top of `seconds`, and are no longer than it.
+    Nothing is sent.
     """
 
     def all_still() -> bool:

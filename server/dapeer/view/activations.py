@@ -89,8 +89,9 @@ def _is_same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | N
 
     `before` are all stops of the session before `stop`, the oldest first, with `earlier` among them. debugpy's
     numbers of the calls decide, where both stops have one other than 0 (0: a generator or coroutine). Else it
-    is False, unless a number is 0, if the callers are others or the program stopped in a caller meanwhile; and
-    True if only steps that cannot have left the call led from one stop to the other.
+    is False, unless a number is 0, if the callers or their lines are others, or the thread stopped meanwhile in
+    a caller or in another function at the same depth; and True if only steps that cannot have left the call led
+    from one stop to the other.
     """
     numbers = earlier.body.get(ACTIVATION), stop.body.get(ACTIVATION)
     if all(numbers):
@@ -132,11 +133,11 @@ def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     """Return whether the program cannot have left a call of a function between one stop and the next.
 
-    `one` and `other` follow each other. The program cannot have left by a jump (`goto`), nor by a step,
-    except one out of that call; by any other resume, or an unknown one, it can. `depth` is how many frames
-    the stack has from that call to the outermost frame, 1 for a function without a caller. `lowest` is the
-    first line at which the function was seen: a step within the call back to that line, or before, may be a
-    new call, unless the function has no caller.
+    `one` and `other` follow each other. A jump (`goto`) counts as staying, and so does a step, except one out of
+    that call; any other resume, or an unknown one, does not. A step past the call's end counts as staying, too: the
+    caller compares the depths. `depth` is how many frames the stack has from that call to the outermost frame, 1
+    for a function without a caller. `lowest` is the first line at which the function was seen: a step within the
+    call back to that line, or before, may be a new call, unless the function has no caller.
     """
     if one.resumed_with == JUMP:
         return True

@@ -55,8 +55,9 @@ class Advice:
     def with_hint(self, message: Message) -> Message:
         """Return an adapter's message with a hint in place of a breakpoint's message or of console output.
 
-        `message` is not changed; if no hint fits, it or an equal one is returned. Only `setBreakpoints` responses, `breakpoint` events
-        and `output` events of the categories `console` and `important` get hints.
+        `message` is not changed; if no hint fits, it or an equal one is returned. Only successful `setBreakpoints`
+        responses, `breakpoint` events and `output` events of the categories `console` and `important` get hints; a
+        breakpoint without a message gets none.
         """
         match message:
             case Response(command="setBreakpoints", success=True, body={"breakpoints": list()}):

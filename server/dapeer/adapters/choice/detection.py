@@ -210,13 +210,13 @@ def _files(pattern: str) -> list[str]:
 
 
 def _printed_version(version: Version | None, values: Mapping[str, object]) -> str | None:
-    """Return the version that a program prints; empty: it prints none, None: it did not answer in time.
+    """Return the version that a program prints; empty: it prints none, None: none in time.
 
     The program is run, which blocks for `SECONDS_FOR_VERSION` at most, unless its version was found before and
     its file is unchanged since; it is killed when that time has passed. Its version is the first group of the
-    regular expression of `version` in what it prints. The result is also empty if the program cannot be
-    started, or if `version` is None: there is none to ask for. `values` are those of the placeholders in the
-    command, by name.
+    regular expression of `version` in what it prints. The result is also empty if the program cannot be started,
+    or if `version` is None: there is none to ask for. `values` are those of the placeholders in the command, by
+    name.
     """
     if version is None:
         return ""

@@ -111,9 +111,9 @@ def _filled_text(text: str, values: Mapping[str, object]) -> object:
     """Return a text with its placeholders replaced; `UNSET` if one has no value.
 
     A placeholder is `${name}`, or `${name|join}` for the items of a list as one command line, quoted for a shell;
-    `${name...}` counts as `${name}` here. `values` are by name; None counts as no value. A text that is exactly one
-    placeholder becomes its value, of whatever type, with `|join` a text; inside a longer text the value becomes text.
-    A text without placeholders is returned as it is.
+    `${name...}` counts as `${name}` here. `values` are by name; None counts as no value. A text that is exactly
+    one placeholder becomes its value, of whatever type, with `|join` a text; inside a longer text the value is
+    inserted as by `str`. A text without placeholders is returned as it is.
     """
     found = list(_PLACEHOLDER.finditer(text))
     if any(values.get(each[1]) is None for each in found):

@@ -395,10 +395,10 @@ async def spawn(
 
 
 def _open_stdin_file(path: str) -> int:
-    """Open a file for reading, and return its descriptor, which the caller closes.
+    """Open a file or folder for reading, and return its descriptor, which the caller closes.
 
     Raises:
-        AdapterFailed: The system does not let us read it; the error is about the argument `stdin`.
+        AdapterFailed: The file cannot be opened, as when it is missing; the error is about the argument `stdin`.
     """
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -467,10 +467,12 @@ async def start(
         command: How it is started.
         reaper: It ends the process if dapeer is killed.
         terminal: Where it runs; None: in none.
-        attached: Where the program lives on: the signal that makes the adapter detach, or 0 (see `Processes`). None: it is launched.
+        attached: Where the program lives on: the signal that makes the adapter detach, or 0 (see `Processes`).
+            None: it is launched.
 
     Raises:
-        AdapterFailed: The program, or the folder to start it in, is not there or not usable.
+        AdapterFailed: The program, or the folder to start it in, is not there or not usable, or the file of input
+            cannot be read.
         SystemUnsupported: The system has no process or descriptor to give.
     """
     processes = Processes(reaper, attached=attached)

@@ -240,7 +240,14 @@ def command_in_terminal(command: Sequence[str]) -> list[str]:
 
 
 def _set_plain_mode(terminal: int) -> None:
-    """Set a terminal, by its descriptor, to neither echo nor add carriage returns, and set its size."""
+    """Set a terminal, by its descriptor, to neither echo nor add carriage returns, and set its size.
+
+    The size is `ROWS` by `COLUMNS`. Its other modes stay as they are.
+
+    Raises:
+        termios.error: The descriptor is no open terminal.
+        ImportError: The system has no `termios`, as Windows.
+    """
     import termios  # noqa: PLC0415 - not everywhere
 
     attributes = termios.tcgetattr(terminal)

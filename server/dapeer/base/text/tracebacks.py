@@ -64,10 +64,10 @@ def cause(text: str) -> str:
 def _with_replaced_sources(trace: str, instead: Callable[[str], str]) -> str:
     """Return a traceback in which one line replaces the source lines of each entry.
 
-    An entry is a line `File "PATH", line N` of `trace`; the lines after it that are indented by four spaces or
-    more are its source lines. `instead` gets the entry's path and returns the new line, which is indented by four
-    spaces here and added also to an entry without source lines. If `instead` returns an empty text, the entry's
-    source lines stay as they are.
+    An entry is a line `File "PATH", line N` of `trace`; the lines indented by four spaces or more between it
+    and the next line that is neither blank nor so indented are its source lines. `instead` gets the entry's
+    path and returns the new line, which is indented by four spaces here and added also to an entry without
+    source lines. If `instead` returns an empty text, the entry's source lines stay as they are.
     """
     lines: list[str] = []
     hidden = ""

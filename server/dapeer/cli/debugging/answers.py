@@ -126,7 +126,8 @@ def _folded(line: str, width: int) -> Iterator[str]:
 def _coloured(line: str, *, first: bool) -> str:
     """Return a line of an answer with the escape sequences of its colour, or as it is.
 
-    The `first` line of the answer is bold, the current line of source cyan, a note in parentheses dim.
+    The `first` line of the answer is bold. Of the others, one that begins with `→` (the current line of source) is
+    cyan, one that stands in parentheses (a note) is dim; for both, spaces before do not matter.
     """
     if first:
         return f"{_BOLD}{line}{_OFF}"

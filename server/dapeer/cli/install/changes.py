@@ -373,8 +373,9 @@ def _remove_empty(folder: Path, root: Path) -> None:
 def _replace(path: Path, text: str) -> None:
     """Write the text of a file by way of a new file beside it, so that nobody reads half of it.
 
-    The file's mode stays. A file that is not there yet is written directly, into a folder that exists. `path`
-    is the file's, with links resolved by the caller: a link would be replaced by a file.
+    The text is written as UTF-8, and the file's mode stays. A file that is not there yet is written directly, into
+    a folder that exists. `path` is the file's, with links resolved by the caller: a link would be replaced by a
+    file.
 
     Raises:
         OSError: The file is read-only, or cannot be written; an existing file has its old text then.

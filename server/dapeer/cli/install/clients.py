@@ -113,7 +113,9 @@ class Client:
     def entry_for(self, command: Sequence[str]) -> dict[str, object]:
         """Return the entry for a server that is started by this command, in the client's form.
 
-        The form is that of `entry`: with `type` or not, with the command as a text and its arguments, or as one list.
+        `command` has at least the program. The entry has `command` and `args`; also `type` if `self.entry` is `typed`
+        or `listed`, and `tools` (all) if it is `listed`. For `local` it has `type`, `command` (the whole list) and
+        `enabled`.
         """
         program, *arguments = command
         match self.entry:
@@ -130,11 +132,11 @@ class Client:
         """Return a new entry with this command, and with what a person has added to the old `entry`.
 
         An entry is what a client's file says of a server. Kept are the arguments behind the old command's `stdio`,
-        and all keys other than `command` and `args`, which win over the new entry's. `command` is the new one, as
-        words. Nothing is written, and `entry` stays as it is.
+        but not a `stdio` that follows it directly, and all keys other than `command` and `args`, which win over the
+        new entry's. `command` is the new one, as words. Nothing is written, and `entry` stays as it is.
 
         Raises:
-            ForeignEntry: The entry starts something else than dapeer's server on this machine.
+            ForeignEntry: The entry starts nothing, or something else than dapeer's server on this machine.
         """
         given = command_in(entry)
         end = given.index(LAST, 1) if LAST in given[1:] else len(given)

@@ -211,7 +211,7 @@ class Table:
     def join(self, rows: Table, first: int = 0) -> None:
         """Append rows of the same point that came later, in their order.
 
-        `first` is added to the numbers in their `order`.
+        `first` is added to the numbers that are appended to `order`; `rows` itself stays as it is.
         """
         self.order += shifted(rows.order, first)
         self.hits = extend_column(self.hits, rows.hits)

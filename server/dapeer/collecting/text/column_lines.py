@@ -180,8 +180,9 @@ class ShownColumns:
         """Return the row at `index` of the table as a line, such as `#17 total = 3, name = 'a'`.
 
         The line begins with the number of the row's hit, which is not `index` (from 0). Then come the values of the
-        columns that change from row to row; threads, tasks, callers and places have no name before them. Other
-        values are cut to `max_value_chars` characters, or to share the room of a line (`ROW_CHARS`) if that is 0.
+        columns that change from row to row; threads, tasks, callers and places are whole, without a name, and left
+        out if empty. Other values are cut to `max_value_chars` characters, or if that is 0 to share the room of a
+        line (`ROW_CHARS`), but to no less than `MIN_CELL_CHARS`.
         """
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
         room = self.max_value_chars or max(

@@ -192,11 +192,13 @@ class _ExpressionCompiler:
     def compile_node(self, node: ast.expr, depth: int) -> Reads:
         """Return a function that gives the value of a part of an expression in a row, by the row's index.
 
-        That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared or computed.
-        `depth` is how deep the part is nested.
+        That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared
+        or computed. A part that is written as a column's name gives the column's value, however deep. Lists become
+        tuples. `depth` is how deep the part is nested.
 
         Raises:
-            ArgumentError: It is nested too deeply, or has what a filter has not.
+            ArgumentError: It is nested deeper than `MAX_LEVELS`, or has what a filter has not; or the pattern of a
+                `matches` is invalid or takes too long.
         """
         column = self._by_name.get(ast.unparse(node))
         if column is not None:
@@ -311,7 +313,8 @@ class _ExpressionCompiler:
 
         The function takes the row's index; it computes all parts, and raises `TypeError`, `ValueError` or an
         `ArithmeticError` where values cannot be compared or computed. In a filter `is` means `==`, and `in` finds a
-        value in a tuple or a text in a text. `node` is the comparison's syntax tree, nested `depth` levels deep.
+        value in a tuple, or the text of a value in that of any other value (2 in 12). `node` is the comparison's
+        syntax tree, nested `depth` levels deep.
 
         Raises:
             ArgumentError: A part of the comparison is nested too deeply, or is nothing that a filter can have.

@@ -114,8 +114,9 @@ class _TypeResolver:
     def parameter_types(self, text: str, outer_class: str) -> Iterator[str]:
         """Yield the types of a method's parameters as JUnit's `--select-method` wants them, in their order.
 
-        One is for instance `java.lang.String[]`; a parameter with `...` is an array, too. `text` is what stands between the
-        method's parentheses; annotations, generics and `final` are left out. Nothing is yielded for a method without
+        One is for instance `java.lang.String[]`; a parameter with `...` is an array, too. `text` is what stands between
+        the method's parentheses; annotations, generics, `final` and the parameters' names are left out. Names are
+        qualified by `_qualified_name`: those with a dot stay as they are. Nothing is yielded for a method without
         parameters. `outer_class` is the class around the method, as `Outer$Inner`.
         """
         text = _ANNOTATION.sub("", text)

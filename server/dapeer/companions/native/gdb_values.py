@@ -349,11 +349,10 @@ class TraitObject:
         return found[0] if found else str(self._value.type)
 
     def children(self) -> Iterator[tuple[str, Any]]:
-        """Yield the object behind the trait object as `value`; its fields where GDB does not know its type.
+        """Yield the object behind the trait object as `value`, or else the trait object's own fields.
 
-        That is one pair of `value` and the object. Where GDB cannot read the object or does not find its type,
-        the pairs are the fields of the trait object itself, `pointer` and `vtable`. GDB's variable
-        `$dapeer_object` is set for a moment.
+        The fields, `pointer` and `vtable` by name, are yielded where GDB cannot read the object or does not find its
+        type. GDB's variable `$dapeer_object` is set for a moment, and is void then.
         """
         gdb.set_convenience_variable("dapeer_object", self._value)
         try:

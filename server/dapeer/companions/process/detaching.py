@@ -127,7 +127,8 @@ def send(family: Collection[int], number: int) -> None:
 def wait_for_any(family: Collection[int]) -> None:
     """Wait until one of some processes has ended, for `SECONDS_TO_DETACH` / 4 at most.
 
-    Where none of them can be watched it waits for all of that time.
+    One that is already gone when the call begins, or cannot be watched, is passed over; where none is left, the
+    call takes all of that time.
     """
     poll, files = select.poll(), list[int]()
     for pid in family:

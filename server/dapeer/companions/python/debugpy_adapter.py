@@ -135,8 +135,9 @@ def launch_beneath(patch: Any) -> None:
     """Patch debugpy's adapter so that it starts debugpy's launcher by `debugpy_launcher.py`.
 
     A launcher that the user names by `debugLauncherPath` is started as it is, without that script; if that path
-    does not exist, the launch request fails at once. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced here.
+    does not exist, the launch request fails at once. The attribute `of_dapeer` of debugpy's session is set to
+    whether the script starts the launcher. `patch` is this patch's `patching.Row`: it calls this function when it
+    is applied, and its `undo` puts back what was replaced here.
 
     Raises:
         Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.

@@ -381,9 +381,10 @@ def is_there(module: str) -> bool:
 def dotted_name(node: str, folder: Path) -> str:
     """Return the dotted name of a test for unittest, without parameters.
 
-    `node` is the test's id as of pytest, whose path is absolute or relative to the working directory. `folder` is
-    where the dotted name begins. Where a part of the path below `folder` is no identifier, the file's folder is
-    appended to `sys.path`, and the name begins with the file's.
+    `node` is the test's id as of pytest, whose path is absolute or relative to the working directory. `folder`
+    is where the dotted name begins. Where the file is not below `folder`, or a part of its path there, without
+    the suffix, is no identifier, the file's folder is appended to `sys.path`, and the name begins with the
+    file's.
 
     >>> dotted_name("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'

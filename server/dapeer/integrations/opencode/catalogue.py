@@ -266,10 +266,10 @@ class Catalogue:
     async def _on_event(self, event: Json) -> None:
         """Drop the cache at an event that changes lists, then request the project's skills anew.
 
-        `event` is OpenCode's, with its `type`; types that are not in `CHANGES` are ignored. The cache is dropped first;
-        then the listener, if there is one, gets the event; then the skills are requested. If the skills differ from those
-        in `project_skills`, they replace them, and `changed` is called; where the request fails, the project counts as
-        having no skills, and nothing is raised.
+        `event` is OpenCode's, with its `type`; types that are not in `CHANGES` are ignored. The cache is dropped
+        first, and from now on answers are cached; then the listener, if there is one, gets the event; then the
+        skills are requested. If they differ from those in `project_skills`, they replace them, and `changed` is
+        called; where the request fails, the project counts as having no skills, and nothing is raised.
         """
         if event.get("type") in CHANGES:
             self._gets_events = True

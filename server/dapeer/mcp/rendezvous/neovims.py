@@ -167,9 +167,10 @@ class Neovims:
         """Read the address that a Neovim sends, and attach that Neovim if it belongs to this project.
 
         `reader` and `writer` are the Neovim's connection to the socket in the runtime folder; the connection is closed
-        before the Neovim is attached. If a Neovim was named at the start, only that one is attached. A busy Neovim is
-        waited for without a limit. Nothing happens if the Neovim is gone or fails (`NeovimError`); any other error is
-        logged.
+        before the Neovim is attached. If a Neovim was named at the start, only that one is attached, of any project.
+        One that is attached already, that a client has detached, or that is another user's is not attached. A busy
+        Neovim is waited for without a limit. Nothing happens if the Neovim is gone or fails (`NeovimError`); any other
+        error is logged.
         """
         try:
             address = await self._read_announced_address(reader, writer)

@@ -191,13 +191,15 @@ def wait_until_found(
 ) -> None:
     """Wait until a server that starts has announced itself or has ended, or `seconds` have passed.
 
-    The result does not say which. It may also have been announced before.
+    The result does not say which. If a server that counts has announced itself before, this returns at once.
+    Each connection that arrives is accepted and closed; then the announcements are looked at again.
 
     Args:
         listener: The socket to which a server connects that has announced itself; others may connect, too.
         server: The other end of the new server's input, which shows its end.
         project: The server's project.
-        nvim: Which servers count: `any`; `auto`: those that attach to a Neovim; `none`: those that attach to none; or a Neovim's address.
+        nvim: Which servers count: `any`; `auto`: those that attach to a Neovim; `none`: those that attach to
+            none; or a Neovim's address.
         seconds: How long to wait.
     """
     deadline = time.monotonic() + seconds

@@ -615,7 +615,10 @@ def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListT
 
 
 def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
-    """Return a tool as `tools/list` has it; `schema` is that of its arguments, None: the tool's own."""
+    """Return a tool as `tools/list` has it, without an output schema.
+
+    `schema` is that of its arguments; None or empty: the tool's own. A copy of it is used.
+    """
     return t.Tool(
         name=tool.name,
         title=tool.title,

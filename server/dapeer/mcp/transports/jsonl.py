@@ -188,9 +188,11 @@ async def _messages(
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the client's messages, those before the handover first, until it has left.
 
-    `handover` has what the client sent while the front answered in place of the server. The messages that the front has answered are
-    yielded too, so that the server knows of them; `replay` keeps the server's answers from the client, and each is awaited before the
-    next message. A line that is wrong is answered with an error by `writer`, and yields nothing.
+    `handover` has what the client sent while the front answered in place of the server. The messages that the front
+    has answered are yielded too, so that the server knows of them; `replay` keeps the server's answers from the
+    client, and each is awaited before the next message. Then `writer` tells the client which lists the server
+    answers otherwise than the front did. A blank line yields nothing, nor does a wrong one, which `writer` answers
+    with an error.
     """
     async for message in _replayed_messages(handover, replay, writer):
         yield message

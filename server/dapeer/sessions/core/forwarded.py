@@ -108,11 +108,11 @@ class ForwardedSession(Session):
             )
 
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Wait until nvim-dap has sent the breakpoints `requested` of `path`; else send them directly.
+        """Wait until nvim-dap has sent exactly the breakpoints `requested` of `path`; else send them directly.
 
-        They are sent directly if nvim-dap has not sent them within `SECONDS_FOR_SIGNS`, as when its Neovim is held up. The program is
-        instructed to collect at those that collect. Before the adapter is initialized nothing is done, because nvim-dap sends all
-        breakpoints then.
+        They are sent directly if nvim-dap has not sent them within `SECONDS_FOR_SIGNS`, as when its Neovim is held
+        up. Breakpoints that collect are not waited for: the program is instructed to collect there. Before the
+        adapter is initialized nothing is done, because nvim-dap sends all breakpoints then.
 
         Raises:
             NeovimBusy: Neovim does not respond, so they are not set yet.

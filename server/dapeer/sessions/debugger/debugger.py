@@ -483,7 +483,7 @@ class Debugger:
     ) -> None:
         """Call `_end` with `end` for all children of the session at once, and wait for them.
 
-        Errors raise nothing, as a child ends with its parent.
+        A child's `DapeerError` is dropped, as a child ends with its parent; other errors leave in an `ExceptionGroup`.
         """
 
         async def end_child(child: Session) -> None:

@@ -200,8 +200,9 @@ async def _lines(
 def unsharable_lines(session: Session, path: str, until_definition: Until) -> set[int]:
     """Return the lines of a file with a breakpoint whose condition cannot be combined with another one.
 
-    These are all lines of the file `path` on which the adapter has a breakpoint, if the definition cannot combine conditions
-    (`until_definition.shared` is empty), else those whose breakpoint has a hit condition, logs or collects.
+    These are all lines of the file `path` with a breakpoint (also one at which the program itself collects), if the
+    definition cannot combine conditions (`until_definition.shared` is empty), else those whose breakpoint has a hit
+    condition, logs or collects. The line is that to which the adapter has moved the breakpoint, if it says so.
     """
     placed = session.mirror.breakpoint_statuses.breakpoints_in(path)
     return {
@@ -398,11 +399,11 @@ class ByConditions(Driving):
     async def _read_record(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded in the program; set `_value` and `_last_look_place` by it.
 
-        The record is evaluated in `frame`, or without a frame if that is None. `_last_look_place` becomes the
-        place that was looked at before this stop, or `("", 0, 0)` if there was none yet; with `ours` the last
-        look is the one that has stopped the program, and the look before it counts. `_value` becomes the recorded
-        value, None if that is empty. If nothing is recorded, or the evaluation fails, `_last_look_place` becomes
-        None and `_value` stays.
+        The record is evaluated in `frame`, or without a frame if that is None. `_last_look_place` becomes the place
+        that was looked at before this stop, or `("", 0, 0)` if there was none yet; with `ours` the last look is the one
+        that has stopped the program, and the look before it counts. `_value` becomes the recorded value, None if that
+        is empty. If the definition has no `read`, nothing is recorded, or the evaluation fails, `_last_look_place`
+        becomes None and `_value` stays.
         """
         self._last_look_place = None
         shown = (

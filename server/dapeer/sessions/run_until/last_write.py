@@ -459,8 +459,10 @@ class _TracedRun:
 def _last_write_of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
     """Return what a program tells of the last write; `same`: it stands at the same stop.
 
-    `told` is as the program's `last_writes.told` gives it; without a `stack` there, nothing has written, and the `count` of the result is
-    0.
+    `told` is as the program's `last_writes.told` gives it; without a `stack` there, nothing has written, and
+    the result has, besides `same`, only `after` and the `count` 0. Else its `breakpoint` is at the write's line
+    and hit. `doubt` says where else it may have been written: in code where dapeer did not look, if that has
+    run, else in what the line called or another thread; it is empty without writes.
     """
     frames: Sequence[StackFrame] = [
         {"id": 0, "name": name, "line": line, "column": 0, "source": {"path": path}}

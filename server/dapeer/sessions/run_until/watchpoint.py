@@ -120,11 +120,12 @@ class AtWatchpoint(Driving):
     async def evaluate_at_stop(self, stop: Stop) -> str | None:
         """Return the expression's value in the frame in which `begin` looked it up, if the frame still exists.
 
-        The frame is looked for on the stack of its thread, whatever has stopped the program. None: the evaluation failed,
-        which is recorded as a row of the watch's `look_point`; or the frame is gone, and something else than a watchpoint
-        has stopped the program, or `watch.on` is not `write`. Where a watchpoint has stopped the program, the text begins
-        with `FAILED` and says why if the stack cannot be read to its outermost frame, or if the frame is gone and
-        `watch.on` is `write`.
+        On the stack of its thread, whatever has stopped the program, the frame is known by its function's name and its
+        depth from the outermost frame: a new call there is taken for it. None: the evaluation failed, which is recorded
+        as a row of the watch's `look_point`; or the frame is gone, and something else than a watchpoint has stopped the
+        program, or `watch.on` is not `write`. Where a watchpoint has stopped the program, the text begins with `FAILED`
+        and says why if the stack cannot be read to its outermost frame, or if the frame is gone and `watch.on` is
+        `write`.
 
         Raises:
             DapeerError: The stack cannot be fetched.

@@ -304,9 +304,11 @@ class Readiness:
     async def _check_ready_by_kind(self, trigger: Trigger) -> bool:
         """Return whether the program is ready, where the caller has not said what it waits for; set `port`.
 
-        Terminal input needs nothing. A request to a port of this machine needs a program that listens there, an evaluation in a web page
-        the loaded page. All others need that the program listens at any port; its least one becomes `port`. A program that was attached to
-        counts as ready, unless the port of a request is still to be found, or a page has to be loaded.
+        Terminal input needs nothing. A request that names a port of this machine needs a program that listens
+        there, an evaluation in a web page the loaded page; of these a program that was attached to needs only the
+        page. All others need a `port`: the one that is known already, else the least at which the program listens
+        (0: none). Without one, a program that was attached to is ready all the same, except for a request to this
+        machine.
         """
         match trigger:
             case TerminalInput():
@@ -362,7 +364,7 @@ class Readiness:
         incomplete.
 
         Raises:
-            PatternOverdue: The pattern takes too long.
+            PatternOverdue: The pattern takes too long; the output up to here is not searched again.
         """
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._searched_to))

@@ -183,7 +183,11 @@ def check_group_or_session(group: object, session_id: object) -> None:
 def labels_text(labels: Sequence[str], order: Sequence[str]) -> str:
     """Return labels as short text in the order of `order`; three or more numbers in a row become a range.
 
-    The last is joined by `and`, others by commas. `order` has all labels, those of `labels` among them; `labels` must not be empty.
+    The last is joined by `and`, others by commas. `order` has all labels.
+
+    Raises:
+        IndexError: `labels` is empty.
+        ValueError: A label is not in `order`.
 
     >>> labels_text(["0", "1", "5"], ["0", "1", "2", "3", "5"]), labels_text(["web", "api"], ["api", "web"])
     ('0, 1 and 5', 'api and web')

@@ -158,8 +158,9 @@ def _known_tool(function: ToolFunction) -> KnownTool | None:
 def describe_validation_error(error: ValidationError, schema: Json) -> str:
     """Return one sentence on the first invalid argument of a call, for the assistant that made the call.
 
-    It names the argument, and what is allowed there. `schema` is the tool's input schema as the client knows it, whose properties are named
-    for an unknown argument.
+    It names the argument, and says what is allowed there, that it is required, or that it is unknown. `schema` is
+    the tool's input schema as the client knows it; its properties are named if the argument is unknown, or has to
+    be an object.
     """
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"

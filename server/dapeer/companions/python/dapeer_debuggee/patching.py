@@ -135,11 +135,14 @@ def owner_of_target(target: str) -> tuple[Any, str]:
 def attribute(target: str) -> Any:
     """Return what a target names: `module:Class.name`, or the class in `module:Class#name`.
 
-    `#name` is an attribute that the class's constructor must set.
+    `#name` is an attribute that the class's constructor sets; it is only checked that the code of the
+    constructor has the name.
 
     Raises:
-        Misfit: It does not exist, or the constructor does not name it.
-        ImportError: There is no such module. Any other exception that the module raises at its import leaves this function, too.
+        Misfit: It does not exist, or the constructor does not have the name.
+        AttributeError: The constructor that is to have the name is not written in Python.
+        ImportError: There is no such module. Any other exception that the module raises at its import leaves
+            this function, too.
     """
     target, _, own = target.partition("#")
     owner, name = owner_of_target(target)

@@ -139,11 +139,12 @@ class CallTracer:
     def _changes(self, frame: Any) -> list[tuple[str, str, str]]:
         """Return name, text before and text now of each local variable of a frame that has changed.
 
-        A change is one since the last call; the values are remembered for the next one. The text before is empty for a
-        variable that is new. Where the members or elements of the same object have changed, and at most
-        `MAX_CHANGED_PARTS` of them, they are returned in place of the variable, as `name.member` or `name[key]`. Only
-        the first `MOST_NAMES` variables are looked at. A variable that is gone is not told, nor one whose name begins
-        with a period, as Python's own do.
+        A change is one since the last call; the values are remembered for the next one. The text before is empty
+        for a variable or member that is new and for an element of a list or dict, the text now for a member that is
+        gone. Where the members or elements of the same object have changed, and at most `MAX_CHANGED_PARTS` of
+        them, they are returned in place of the variable, as `name.member` or `name[key]`. Only the first
+        `MOST_NAMES` variables are looked at. A variable that is gone is not told, nor one whose name begins with a
+        period, as Python's own do.
         """
         changes: list[tuple[str, str, str]] = []
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):

@@ -215,15 +215,17 @@ def exception_cell(raised: Any) -> Any:
 def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> Any:
     """Return a frame's trace function that looks after each line whether something watched has changed.
 
-    That function may stop the thread, if the watch wants that; it then returns when the thread is resumed. At the first event after
-    `plan.watching` has become None, it sets `frame.f_trace` to `inner`, and returns what `inner` returns.
+    That function may stop the thread, if the watch wants that; it then returns when the thread is resumed. It
+    returns itself, or the trace function that was set in the frame while the thread was stopped. At the first event
+    after `plan.watching` has become None, it sets `frame.f_trace` to `inner`, and returns what `inner` returns, or
+    None.
 
     Args:
         plan: The `points.CodePlan` of the frame's code; its `watching` looks.
         inner: The trace function that is called behind it, or None.
         before: The line that the frame is at; 0: it has just begun.
-        known: What was seen of the watched things when watching began, as `plan.watching.begin` returns it; the trace function may
-            change it. None or empty: nothing yet.
+        known: What was seen of the watched things when watching began, as `plan.watching.begin` returns it; the
+            trace function may change it. None or empty: nothing yet.
     """
     seen: dict[Any, Any] = known or {}
 

@@ -132,11 +132,15 @@ def keep_names(patch: Any) -> None:
 def show_untraced(patch: Any) -> None:
     """Replace the exception hooks, so that the program stops at uncaught exceptions that pydevd missed.
 
-    These are `RecursionError`, at which Python ends tracing, and any `Exception` from the program's code that reaches `sys.excepthook`
-    without a stop before, such as from a loop in C (Qt's), which then goes on. The hooks of `sys` and `threading` first stop there, if the
-    user wants stops at uncaught exceptions, and wait for the user to resume; then they do what they did before. pydevd's own stop is
-    wrapped, to note which exception it has shown. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
-    its `undo` puts back what was replaced by it.
+    These are `RecursionError`, at which Python ends tracing, and any `Exception` with frames of the program that
+    reaches `sys.excepthook` without a stop before, such as from a loop in C (Qt's), which then goes on. The hooks
+    of `sys` and `threading` first stop there, if the user wants stops at uncaught exceptions, and wait for the
+    user to resume; then they do what they did before. pydevd's own stop is wrapped, to note which exception it
+    has shown. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced is not as the row states; `Row.apply` catches this.
     """
     last: list[int] = []
 

@@ -163,9 +163,9 @@ def worker_place(error: BaseException) -> str:
 def library_place(error: BaseException) -> str:
     """Return a line about where in a library an exception was raised; empty if it was not raised in one.
 
-    The line is `  raised in FILE:LINE FUNCTION`, of the innermost frame; FILE is the path below the library's
-    folder. It is empty also for assertions, exception groups, exceptions that a worker process has sent, code
-    without a file, and where no frame is the user's.
+    The line is `  raised in FILE:LINE FUNCTION`, of the innermost frame; FILE is the path below the one of
+    `LIBRARIES` that it is in, or the whole path. It is empty also for assertions, exception groups, exceptions
+    that a worker process has sent, code without a file, and where no frame is the user's.
     """
     frames = all_frames_of(error.__traceback__)
     users = any(is_users(path) for path, _, _ in frames)

@@ -150,8 +150,11 @@ def replace_posix_spawn(patch: Any) -> None:
     """Patch pydevd's function `SPAWN`: the `posix_spawn` that it makes starts stand-ins where wanted.
 
     A stand-in is our process in the place of a child; it waits until it is debugged. Stand-ins are wanted where
-    `stand_in_for_spawn` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's
-    function, as without the patch. `patch` is `NATIVE`.
+    `stand_in_for_spawn` gives a command, but never in place of `posix_spawnp`; anything else is started by
+    pydevd's function, as without the patch. `patch` is `NATIVE`.
+
+    Raises:
+        Misfit: What is to be replaced is not as the row states; `Row.apply` catches this.
     """
     swap = patch.guard(stand_in_for_spawn, nothing)
 
@@ -303,13 +306,14 @@ def interpreter_of(path: bytes) -> str:
 
 
 def has_line_numbers(path: bytes) -> bool:
-    """Return whether a file is a 64-bit ELF program with line numbers.
+    """Return whether a file is a 64-bit ELF program, or library, with line numbers.
 
     A file that begins in another way gives False. A program has line numbers if it has a section of `SECTIONS`.
 
     Raises:
         OSError: The file cannot be read.
         struct.error: The file is cut off, or has no table of sections.
+        OverflowError: A place or length that the file states is too large to read at.
     """
     with open(path, "rb") as file:
         head = file.read(64)

@@ -85,8 +85,9 @@ def referents(one: Any) -> "list[Any]":
 def awaiting_task(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
     """Return the asyncio task that waits for a future, also by `gather`, `shield` or a task group.
 
-    Callbacks of the future lead to it, and those of futures between, at most `MAX_TASKS` of them. It is None if there is none. `asyncio` is
-    the module. `waits` are futures that are searched already; callers leave it out.
+    The callbacks of the future lead to the task, directly or by other futures, at most `MAX_TASKS` in a row. Of
+    several tasks the first that is found is returned; None: there is none. `asyncio` is the module. `waits` are
+    the futures on the way to this one; callers leave it out.
     """
     # `shield` has each of its two futures know the other one.
     waits = (*waits, future)

@@ -270,9 +270,10 @@ def state_without_jump(name: str, state: frozenset[tuple[str, int]]) -> frozense
 
 
 def lock_flow_of(code: types.CodeType) -> Any:
-    """Return what the instructions of a function say of locks, as a `LockFlow`; None: it takes no lock.
+    """Return what the instructions of a function say of locks, as a `LockFlow`, or None.
 
-    The result is kept for later calls, for `MAX_KEPT` functions; then all are forgotten.
+    None: it has no `with`, of a lock or anything else, and does not name `acquire`. The result is kept for later
+    calls, for `MAX_KEPT` functions; then all are forgotten.
     """
     if code not in KEPT:
         if len(KEPT) >= MAX_KEPT:
@@ -596,9 +597,10 @@ def total_of(limiter: Any) -> Any:
 def shared_queues(frames: list[Any]) -> Iterator[tuple[str, str, str]]:
     """Yield each queue between processes that frames of a thread or task have, once, innermost first.
 
-    Each is a triple of texts: the pipe's id (`DEVICE:INODE`, the same in all processes that have the queue), the
-    name of the variable or attribute in the frame, and the place `FILE:LINE in FUNCTION`. The local variables of
-    `frames`, innermost first, and the attributes of their values are searched; frames of libraries are skipped.
+    Each is a triple of texts: the pipe's id (`DEVICE:INODE`, the same in all processes that have the queue),
+    the name of the variable or attribute in the frame, and the place `FILE:LINE in FUNCTION`, FILE without its
+    folder. The local variables of `frames`, innermost first, and up to `MAX_SEARCHED_ATTRIBUTES` attributes of
+    their values in each frame are searched; frames of libraries and closed queues are skipped.
     """
     seen: set[str] = set()
     for frame in itertools.filterfalse(is_library, frames):

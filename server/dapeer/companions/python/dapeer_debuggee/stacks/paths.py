@@ -180,11 +180,12 @@ def read_expression(node: Any, frame: Any) -> Any:
 def compute_operation(node: Any, frame: Any) -> Any:
     """Return the result of an operator with whole numbers, or of a minus sign before one.
 
-    `node` is an `ast.BinOp` or `ast.UnaryOp`, whose operands `read_expression` reads with the names of
-    `frame`. `OPERATORS` are the operators that are computed. No code of the program runs.
+    `node` is an `ast.BinOp` or `ast.UnaryOp`, whose operands `read_expression` reads with the names of `frame`.
+    `OPERATORS` are the operators that are computed. No code of the program runs.
 
     Raises:
-        NeedsCodeError: Another operator, a division by 0, or an operand that is no small `int` or needs code.
+        NeedsCodeError: Another operator, a division by 0, or an operand that needs code, or is no `int` (a
+            `bool` is none) between -`LARGEST_OPERAND` and `LARGEST_OPERAND`, both exclusive.
         LookupError: An operand has a name or item that does not exist.
     """
     minus = isinstance(node, ast.UnaryOp)

@@ -375,9 +375,10 @@ def wait_of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 def wait_in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a frame of Python's library, or of trio and anyio, that waits.
 
-    `frame` is the outermost such frame below `user`, the program's frame that has called it. What is waited for is named as `user` names
-    it. `members` are all threads and tasks, among which those are looked for that could end the wait. The result is never None: for an
-    unknown kind of wait it names the object whose method waits.
+    `frame` is the outermost such frame below `user`, the program's frame that has called it. Threads and tasks
+    are named by their own names, other objects as `user` names them. `members` are all threads and tasks, among
+    which those are looked for that could end the wait. The result is never None: for an unknown kind of wait it
+    names the object whose method waits.
     """
     function, local = frame.f_code.co_name, frame.f_locals
     own = local.get("self")

@@ -317,10 +317,11 @@ def is_ended_by_exception(step: ThreadStep, frame: Any) -> bool:
 
 
 def forget_result(frame: Any, place: Any) -> None:
-    """Remove from a frame's locals the None that pydevd shows as the result of a function that has raised.
+    """Remove each None from a frame's locals that pydevd shows as the result of a function that raised.
 
-    `place` is the traceback entry of that function, which is found by its name. Nothing is removed if `place`
-    is None, the frame shows no results, or that result is not None.
+    `place` is the traceback entry of that function. Results are found by its name alone, so those of others
+    with this name go, too. Nothing is removed if `place` is None, the frame shows no results, or none of these
+    is None.
     """
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
     results: Any = frame.f_locals.get(constants.RETURN_VALUES_DICT)

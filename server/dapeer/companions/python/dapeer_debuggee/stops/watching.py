@@ -281,9 +281,10 @@ class PointWatch:
     def _find(self, frame: Any) -> None:
         """Find what the expression writes to, and set `read`, a function that reads it, or `code`.
 
-        `code` is set for a local variable: the code of the function in whose calls it is looked at. `frame` is
-        where names are looked up; code of the program may run to find the owner of an attribute or an item. A
-        global variable, an attribute or an item that does not exist raises nothing: `read` then returns `NOTHING`.
+        `code` is set for a local variable that has a value: the code of the function in whose calls it is looked at.
+        Any other name counts as a global variable. `frame` is where names are looked up; code of the program may run
+        to find the owner of an attribute or an item. A global variable, an attribute or an item that does not exist
+        raises nothing: `read` then returns `NOTHING`.
 
         Raises:
             InvalidExpression: The expression is no variable, attribute or item, or its owner or key cannot be

@@ -373,8 +373,9 @@ def repr_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
 def container_or_error_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return the text of a container or a plain exception, by its built-in class's methods; else None.
 
-    None is also the answer for a container, or an exception, whose class has a `repr` of its own. A container that is inside of itself is
-    written as `[...]`. `kind` is the type of the value, `max_chars` about how many characters there are, `inside` what the value is in.
+    None is also the answer for a container or an exception whose class has a `repr` of its own. One that is in
+    `inside` already is written with `...` between its brackets, such as `[...]` or `Error(...)`. `kind` is the
+    type of the value, `max_chars` about how many characters there are, `inside` what the value is in.
     """
     if kind is defaultdict:
         factory = value_text(value.default_factory, max_chars, inside)

@@ -329,8 +329,12 @@ KINDS = patching.Row(
 def show_values(patch: Any) -> None:
     """Patch pydevd so that it shows values by `values.value_text`.
 
-    If the client wants a whole or hexadecimal value, pydevd's own function makes it. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    If the client wants a raw, whole or hexadecimal value, or `values.value_text` fails, pydevd's own function
+    makes the text. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states.
     """
     kind: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr
     whole: Any = getattr(kind, "maxother_outer", None)
