@@ -355,8 +355,9 @@ def _row_secrets(
 ) -> list[Span] | None:
     """Return start, end and label of a line's secrets below headings; None: it is no row of the table.
 
-    `line` is the line's start and end in `text`; all of `heads` are of one table. A rule between rows has no values. Without delimiters a
-    value is below a heading where both begin or end in the same column.
+    `line` is the line's start and end in `text`; `heads`, at least one, are of one table. A rule between rows
+    has no values. With delimiters a row must have as many cells as the heading; without them every line is a
+    row, and a value is below a heading where both begin or end in the same column.
     """
     split = heads[0].split
     if _RULE.fullmatch(text, *line):
@@ -616,10 +617,11 @@ _BESIDE: Final = {"value": "name", "val": "key", "1": "0"}
 def redacted(text: str, placeholders: dict[str, str] | None = None) -> str:
     """Return a text with its secrets replaced by placeholders such as `<redacted: password>`.
 
-    If `placeholders` is given, each secret that is replaced is added to it as a key, with its placeholder as
-    the value, so that the caller can mask it elsewhere. Secrets that overlap are replaced together, by the
-    placeholder of the one that begins first, and only that one is added. Escape sequences of a terminal do not
-    hide a secret. Without secrets `text` itself is returned.
+    If `placeholders` is given, each secret that is replaced is added to it as a key, without escape sequences,
+    with its placeholder as the value, so that the caller can mask it elsewhere. Secrets that overlap are
+    replaced together, by the placeholder of the one that begins first, and only that one is added. Escape
+    sequences of a terminal do not hide a secret, and those in it are replaced with it. Without secrets `text`
+    itself is returned.
 
     >>> redacted("DB_PASSWORD=hunter2 and token = tokens[3]")
     'DB_PASSWORD=<redacted: password> and token = tokens[3]'

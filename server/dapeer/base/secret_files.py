@@ -89,7 +89,8 @@ def _glob_part_pattern(part: str) -> str:
 def _set_pattern(part: str) -> str:
     r"""Return the regular expression for a set in brackets, which a `!` at its beginning negates.
 
-    One that is no set, such as `[z-a]`, is taken literally.
+    `part` includes the brackets. In the set only `-` has a meaning; all else, such as `^`, is literal. A `part`
+    that is no set, such as `[z-a]`, is taken literally as a whole.
 
     >>> _set_pattern("[!a-c]"), _set_pattern("[a!b]"), _set_pattern("[]"), _set_pattern("[z-a]")
     ('[^a-c]', '[a!b]', '\\[\\]', '\\[z\\-a\\]')

@@ -35,7 +35,8 @@ def stdio(arguments: argparse.Namespace) -> int:
     line. A bridge's code is 0, or `SERVER_LEFT` if there is no server any more.
 
     Raises:
-        DapeerError: The definition of an adapter is wrong, or no tool belongs to one of the chosen groups.
+        DapeerError: The definition of an adapter is wrong, no tool belongs to one of the chosen groups, or an
+            integration cannot use its options.
         MemoryError: A limit leaves too little memory.
     """
     if arguments.detached:

@@ -444,6 +444,7 @@ async def _breakpoint(client: Client, somebody: Person) -> None:
 
     Raises:
         UnexpectedBehaviour: Neovim does not show the breakpoint or the stop, or a tool answers with an error.
+        NeovimError: Neovim does not answer, fails, or has ended.
     """
     say(
         "It wants to stop at the last item only. Its breakpoint has a condition, and becomes a sign in Neovim: C."
@@ -545,10 +546,15 @@ async def _screen(somebody: Person) -> str:
 
 
 async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> None:
-    """Play the part in which the assistant proposes a fix of the file `shop`, and the person accepts it.
+    """Play the part in which the assistant proposes two fixes of `shop`, and the person accepts both.
+
+    The first fix of that file has a typing error, which the person's linter finds once the file is written. At
+    last the assistant calls the person's own tool. What is called and shown is printed.
 
     Raises:
         UnexpectedBehaviour: It does not go as the story says.
+        NeovimError: Neovim does not answer, fails, or has ended.
+        ValueError: The tool that shows a diff has failed.
     """
     await seat.configure(CONFIGURATION.read_text(encoding="utf-8"))
     say("It shows the person what it would change: a diff in Neovim. Both sides of it:")

@@ -28,9 +28,9 @@ def run(argv: Sequence[str]) -> int | None:
     """Serve the MCP client at stdin and stdout until it leaves, and return the exit code.
 
     It passes the client on to a server of the project that runs already; without one, or with `--no-bridge`,
-    a front answers: a small server, in whose place the whole one comes once a call needs that. dapeer's
-    credentials are removed from the environment in the first case. At a terminal a hint is printed to stderr
-    first. None means that nothing else was done, because the options or the environment are unusual:
+    a front answers: a small server, in whose place the whole one comes once the client or a Neovim needs that.
+    dapeer's credentials are removed from the environment in the first case. At a terminal a hint is printed to
+    stderr first. None means that nothing else was done, because the options or the environment are unusual:
     `command_line` then reads the command line. `argv` is that, from `stdio` on.
     """
     if os.isatty(0) and os.isatty(1):

@@ -214,9 +214,9 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
     r"""Return the words of a shell's text that is one simple command, and the file that it reads.
 
     The file is empty if the command reads none; of several the last one counts. `exec` before the command is
-    left out. Quotes and backslashes are resolved. None: the text is empty or has other syntax of the shell
-    than words, quotes and `< FILE`, begins with an option or with a word that has `=` in it (as
-    `NAME=VALUE`), or has a digit before `<`.
+    left out. Quotes and backslashes are resolved. None: the text has no command, or other syntax of the shell
+    than words, quotes, backslashes and `< FILE`; the command is an option or has `=` in it (as `NAME=VALUE`);
+    or a number stands right before a `<`, as in `0<FILE`, even within quotes.
 
     >>> simple_command("exec ./book 'a b.tsv' < day.bin")
     (['./book', 'a b.tsv'], 'day.bin')

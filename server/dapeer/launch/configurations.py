@@ -468,10 +468,11 @@ def _read(written: Json, variable_values: VariableValues, inputs: Json) -> Confi
     """Return a configuration of launch.json with this platform's keys and its variables filled in.
 
     `written` is the configuration as the file has it, with the texts `name`, `type` and `request`.
-    `variable_values` has the values of variables, and the platform. `inputs` are the questions of the file,
-    by id. A variable that only a person or an editor knows stays as it is written, and is listed in
-    `person_variables`; keys that only an editor reads are left out of `values`. A `serverReadyAction` that is
-    invalid is ignored. Nobody is asked.
+    `variable_values` has the values of variables, and the platform. `inputs` are the questions of the file, by
+    id. A variable that only a person or an editor knows stays as it is written, and is listed in
+    `person_variables`; keys that only an editor reads are left out of `values`. The tasks and the
+    `serverReadyAction` are kept beside them, with variables as they are written; an invalid `serverReadyAction`
+    is ignored. Nobody is asked.
     """
     own = for_platform(written, variable_values.platform)
     values, asks = fill_variables(_without_editor_keys(own), variable_values, inputs)

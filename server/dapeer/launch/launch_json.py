@@ -49,7 +49,7 @@ def _decoded(data: bytes) -> str:
     """Return the text of a file, without a byte order mark.
 
     Raises:
-        MalformedJson: It is no UTF-8.
+        MalformedJson: It is no UTF-8; `column` counts bytes, not characters.
     """
     try:
         return data.decode("utf-8-sig")

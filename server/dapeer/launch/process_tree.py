@@ -117,9 +117,11 @@ class ProcessTree:
         return None if {*fitting.languages} & {*ours.languages} else fitting
 
     def _plan(self, pid: int) -> Plan:
-        """Return the plan of an attach to a descendant, with the root's adapter, configuration and filters.
+        """Return the plan of an attach to a descendant, made from that of the root.
 
-        It reads files of the process, and may ask programs for their versions: call it in a thread.
+        The root's adapter, configuration, exception filters and path mappings are taken over, and its inputs except
+        those in `_OF_ROOT`. `pid` is the descendant's. The call reads files of the process, and may ask programs for
+        their versions: make it in a thread.
 
         Raises:
             DapeerError: The process cannot be attached to.

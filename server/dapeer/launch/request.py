@@ -225,8 +225,8 @@ def resolve_breakpoint_files(
 
     `breakpoints` are pairs of file and breakpoint; their order stays. A file is absolute, begins with `~`, or
     is relative to the first of these folders in which it exists: `cwd`, where the program runs, `project`, and
-    those `around`, the folders of the files that the call itself names. It may be in a zip archive. The files
-    are read; one that cannot be read as text is not checked for the line.
+    those `around`, the folders of the files that the call itself names. A file in a zip archive is looked for
+    below `project` only. The files are read; one that cannot be read as text is not checked for the line.
 
     Raises:
         ArgumentError: A file does not exist or is no regular file, or ends before the line.

@@ -240,12 +240,12 @@ class TaskRun:
     async def _wait_for_line(self, running: _RunningTask) -> None:
         """Wait until a background task prints something, which sets `output_event`.
 
-        A piece of a line is enough, so `running.lines` may still be empty afterwards. It returns at once if the event
-        is set; the event is not cleared. There is no timeout: the caller sets one.
+        A piece of a line is enough, so `running.lines` may still be empty afterwards. It returns at once if the
+        event is set; the event is not cleared. There is no timeout: the caller sets one.
 
         Raises:
-            TaskFailed: The task has ended, printed nothing more within `SECONDS_AFTER_EXIT`, and has no unsearched
-                lines.
+            TaskFailed: The task has ended, and has no unsearched lines when it prints something more, such as a piece
+                of a line, or `SECONDS_AFTER_EXIT` have passed.
         """
         ended: list[int] = []
         async with anyio.create_task_group() as tasks:
@@ -311,7 +311,8 @@ class StartTasks:
     ) -> None:
         """Wait for the end of the sessions' programs, run the task after them, and end the background tasks.
 
-        `tell` is called with a line on each task, or on its failure.
+        `tell` is called with a line on each task that was run, once all are done; if one fails, only with its error,
+        which is not raised. The background tasks are also ended when there is no task, and at a cancellation.
         """
         try:
             for program in [each.program for each in sessions]:

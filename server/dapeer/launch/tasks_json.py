@@ -103,7 +103,8 @@ class TasksFile:
     ) -> tuple[PersonVariable, ...]:
         """Return the variables that only a person can fill in, of a task and those that it depends on.
 
-        Each variable is there once; an unknown label has none. `variable_values` has the values of variables that are known.
+        Each variable is there once, named with the last task that has it; dependencies come before their task. An
+        unknown label has none. `variable_values` has the values of known variables, which are left out.
         """
         found: dict[str, PersonVariable] = {}
         for name in self._needed(label, ()):
@@ -298,14 +299,14 @@ def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
     """Return the patterns of lines with which a background task begins and ends its work, and a boolean.
 
     The first pattern is empty if there is none. The boolean says whether the task works from its start:
-    `activeOnStart`, or without that whether no pattern begins its work. `label` is the task's name for the error.
-    `matcher` is the task's `problemMatcher`: a name, an object or a list of these, or nothing; the first of them with
-    an `endsPattern`, its own or that of its `base`, is used, and the others are ignored. The patterns are not
-    compiled.
+    `activeOnStart` (only JSON's `true` counts), or without that whether no pattern begins its work. `label` is
+    the task's name for the error. `matcher` is the task's `problemMatcher`: a name, an object or a list of
+    these, or nothing. The first of them whose `background` (or else `watching`) has an `endsPattern` is used; an
+    object without a `background` has that of its `base`, if dapeer knows the name. The patterns are not compiled.
 
     Raises:
-        NoTask: None has an `endsPattern`; the message names the first matcher whose name dapeer does not know, if
-            any.
+        NoTask: None has an `endsPattern`; the message names the first matcher in `matcher` whose name dapeer
+            does not know, if any.
     """
     matchers: list[Any] = matcher if is_array(matcher) else [matcher] if matcher else []
     unknown = [each for each in matchers if isinstance(each, str) and each not in MATCHERS]

@@ -88,7 +88,8 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     Raises:
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
-        NoNeovim: The Neovim to attach to is not there.
+        ExceptionGroup: It holds any other error, such as `NoNeovim`: the Neovim to attach to is not there, and
+            `offer.may_await_neovim` is false.
     """
     data = _whoever_it_is if offer.data else asks_for_data
     async with running_server(offer, data) as (server, stop), anyio.create_task_group() as tasks:

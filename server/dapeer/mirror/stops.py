@@ -325,9 +325,9 @@ class Stop:
         return [] if top is None else self.values.top_locals(top)
 
     def arguments(self) -> set[str]:
-        """Return the names of the arguments of the frame to look at first, if the adapter marks them.
+        """Return the names of the arguments of the frame to look at first, as far as the adapter marks them.
 
-        The set is empty otherwise.
+        It may mark their scope or each variable. What was not fetched yet is missing; the set may be empty.
         """
         top = self.default_frame_id
         of_scopes = set[str]() if top is None else self.values.argument_names(top)

@@ -239,10 +239,12 @@ class Values:
     """Whether the program has resumed, and the locals are those kept for history."""
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
-        """Return the scopes of a frame whose variables are shown as its locals; empty if none were fetched.
+        """Return the scopes of a frame whose variables are shown as its locals.
 
-        Expensive scopes and registers are left out, but for a module's in JavaScript outside of functions. Of the others, those
-        that the adapter hints as arguments, locals or return value; else those named so; else the first that is not global.
+        Expensive scopes and registers are left out, except a scope `Module` (of JavaScript) in a frame that has no
+        local scope. Of the others, those are returned that the adapter hints as arguments, locals or return value, or
+        that are named `Module`; else those whose names begin with "local" or "arg"; else the first that is not global.
+        The list is empty if there is none of these, or none were fetched.
         """
         known = self.scopes.get(frame_id, ())
         # In JavaScript the variables of a module are those of its statements outside of functions.

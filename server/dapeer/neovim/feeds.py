@@ -303,12 +303,12 @@ class Taps:
     async def open(self) -> None:
         """Create the socket, listen on it, and set `path` to where it is; a second call changes nothing.
 
-        The socket lies in a new folder, which `aclose` removes: in the login session's folder if that is usable, else in
-        the folder for temporary files. In the former, folders that killed dapeer servers have left are removed
-        first.
+        The socket lies in a new folder, which `aclose` removes: in the login session's folder if that is usable,
+        else in the folder for temporary files. In the former, folders that killed dapeer servers have left are
+        removed first.
 
         Raises:
-            OSError: The folder or the socket cannot be made.
+            OSError: The folder or the socket cannot be made; without a socket the folder stays until `aclose`.
         """
         if self._server is None:
             parent = _runtime_folder()

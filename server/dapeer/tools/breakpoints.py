@@ -208,8 +208,9 @@ def rows_of(
 def rows_text(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     """Return rows as text, a line each; of many only the odd ones, the others counted by state.
 
-    Many are more than `MAX_LISTED_BREAKPOINTS`; odd is a row whose `is_odd` is true, of which at most as many are listed. All rows must be
-    of one file. Empty without rows.
+    Many are more than `MAX_LISTED_BREAKPOINTS`, which must be of one file. The counts come first, a line for
+    each state; then at most as many odd rows (`is_odd`), and a line that says how many more there are. Empty
+    without rows.
     """
     if len(rows) <= MAX_LISTED_BREAKPOINTS:
         return lines_of(row.text(debugger) for row in rows)

@@ -65,11 +65,12 @@ async def dap_set_data_breakpoint(
     `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program
     stops; `condition` and `hit_condition` limit it. A breakpoint on the same data is replaced. With `remove`,
     those that were set with this very text as `path` are removed instead, whatever their `access`; the other
-    arguments then do not count, and the program may run. The data is the breakpoint, or for `remove` `removed`:
-    whether there was one.
+    arguments except `session_id` then do not count, and the program may run. The data is the breakpoint, or for
+    `remove` `removed`: whether there was one.
 
     Raises:
-        Unsupported: The adapter has no data breakpoints.
+        NoSession: There is no such session, or it is not clear which one is meant.
+        Unsupported: The adapter has no data breakpoints, or the session is on a core dump.
         ArgumentError: There is no such variable or frame, a condition is wrong, or the adapter cannot watch the
             variable; if the adapter has taken the breakpoint but not verified it, one that was to be replaced
             is gone, too.

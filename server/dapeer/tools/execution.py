@@ -482,12 +482,13 @@ async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
 
     It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
     that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are for the stop,
-    which may be in another process of the program. If `session_id` is left out and the client's session has
-    ended, a note names the programs that live.
+    which may be in another process of the program. If `session_id` is left out and the whole program of the
+    client's session has ended, a note names the programs that live, if any.
 
     Raises:
         ConsentNeeded: `evaluate` is given, and nobody has consented.
         NoSession: There is no such session, or none at all.
+        NotStopped: The program left the stop before the first expression of `evaluate` was evaluated.
     """
     if options.evaluate:
         call.require_consent(

@@ -174,11 +174,11 @@ def _outcome(session: Session) -> tuple[RunVerdict, str]:
 
 
 def _why_unjudged(session: Session) -> str:
-    """Return which condition of a breakpoint failed at each hit, and how; empty: none did.
+    """Return which condition of a breakpoint has failed, so that nothing stops there; empty: none.
 
-    The text has the expression, the breakpoint's place as `FILE:LINE`, how many times it failed, and its error.
-    Only the first such condition of the program is named. A run to such a breakpoint would never stop there, so
-    waiting for it is in vain.
+    The text has the condition or hit condition, the breakpoint's place as `FILE:LINE`, how many times the
+    condition failed, and its error. Only the program's first failed condition is named, without those at a line
+    where it has once stopped, logged or collected. Waiting for such a breakpoint is in vain.
     """
     mirrors = [each.mirror for each in session.program.sessions]
     for each in session.program.failures:

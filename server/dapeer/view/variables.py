@@ -348,8 +348,9 @@ def _texts_by_name(
 def one_line(value: str, preferred: Collection[str] = ()) -> str:
     r"""Return the text of a value as one line of about `VALUE_CHARS` characters.
 
-    `value` is the adapter's text. The object's address at its end, as in `) at 0x7f…`, is removed. Line ends become
-    spaces, or ` | ` if the text begins with `(`, as tables do. If another text than a table has to be cut, members
+    `value` is the adapter's text. The object's address at its end, as in `) at 0x7f…`, is removed, and zeros at the
+    beginning of an address with 16 digits. Line ends become spaces, or ` | ` if the text begins with `(`, as tables
+    do; in a text of several lines several spaces become one. If another text than a table has to be cut, members
     whose names are in `preferred` come first.
 
     >>> one_line("(2,) a int64\n0  1\n1  2")
@@ -379,7 +380,7 @@ def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
 
     `before` and `now` are the texts of the object's value. None before says that the member is new, or was left
     out before. The result is empty if the texts do not show the changes: one has no members or an element
-    without a name, the text in front of the members differs, a member is gone, a changed text is cut by `…`, or
+    without a name, the text in front of the members differs, a member is gone, a changed member has a `…`, or
     more than `MAX_MEMBERS` have changed. Elements that were left out of both texts are not compared.
 
     >>> differences("Cart(total=3, name='a')", "Cart(total=4, name='a')")

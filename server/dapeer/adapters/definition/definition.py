@@ -547,7 +547,7 @@ def read_with_shared(path: Path) -> dict[str, Any]:
     beside the file, then among those that dapeer ships. Lists are joined, shared items first, those of a file named
     later before those of an earlier one; tables are merged in the same way, at any depth; any other value of the
     file hides a shared one, and a file named earlier hides a later one. The file's own `shares` is left out; a
-    `shares` of a shared file is not followed.
+    `shares` of a shared file is not followed, but stays as a key.
 
     Raises:
         DefinitionError: A file is missing, cannot be read, or is no TOML, or `shares` is no text or list of texts.

@@ -26,12 +26,12 @@ PREFIX = "dapeer-run-"
 def temporary_folder(parent: str | None = None) -> Generator[Path]:
     """Make a new locked folder for this user alone, yield its path, and remove it after the body.
 
-    It is in `parent`, or else in the temporary directory. The lock tells other processes that the folder is in use. If
-    this process is killed, `remove_left_folders` of another one removes the folder. What cannot be removed is left, and
-    nothing is raised.
+    It is in `parent`, or else in the temporary directory. The lock tells other processes that the folder is in
+    use. If this process is killed, `remove_left_folders` of another one removes the folder. On Windows there is
+    no lock, and the folder stays then. What cannot be removed after the body is left, and nothing is raised.
 
     Raises:
-        OSError: The folder cannot be made or locked.
+        OSError: The folder cannot be made; or it cannot be locked, then it stays.
     """
     folder, lock = _make_locked(parent)
     try:

@@ -54,13 +54,15 @@ class LimitedProcess:
     async def ask(self, *question: object) -> Any:  # noqa: ANN401 - as JSON has it
         """Send one question to the process, and return its answer, decoded from JSON.
 
-        Questions wait for each other. The arguments are written as one JSON list. The process is started if it does not run. It is killed
-        if it does not answer in `SECONDS_TO_ANSWER`, or if the caller is cancelled; the next question starts another.
+        Questions wait for each other. The arguments are written as one JSON list. The process is started if it does
+        not run. It is killed if it does not answer in `SECONDS_TO_ANSWER`, or if the caller is cancelled; the next
+        question starts another.
 
         Raises:
             Closed: `aclose` was called.
             NoAnswer: The process cannot be started, ended, or did not answer in time with valid JSON.
             RecursionError: The question is nested too deeply to be written as JSON.
+            TypeError: The question has a value that JSON does not have.
         """
         line = json.dumps(question).encode() + b"\n"
         async with self._request_lock:

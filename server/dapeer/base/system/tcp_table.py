@@ -66,6 +66,7 @@ def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort
 
     Raises:
         ConnectionResetError: The socket is in the tables, but its connection is no longer established.
+        ValueError: `end` or `other` has a name as its host.
     """
     near, far = _spellings(end), _spellings(other)
     for table in tables:
@@ -133,8 +134,11 @@ def listener_at(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     """Return the owner of the socket that accepts connections to a numeric address; None without one.
 
     The owner is the user's id and the socket's inode. `tables` are the texts of Linux's tables of TCP sockets
-    (`/proc/net/tcp`, `/proc/net/tcp6`). A socket that listens at this very address comes before one that listens at
-    all addresses.
+    (`/proc/net/tcp`, `/proc/net/tcp6`). A socket that listens at this very address comes before one that
+    listens at all addresses; for IPv4 that may be one at `::`, too.
+
+    Raises:
+        ValueError: The host of `address` is a name.
     """
     by_place = {
         line.local: Holder(line.uid, line.inode)

@@ -35,9 +35,11 @@ def lines_of_function(
 ) -> tuple[int, list[str]]:
     """Return the number of the first line of the function at `line`, and those of `lines` in it.
 
-    `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the function's head, more than
-    `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not among
-    `lines`, all are returned with `first`.
+    `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the
+    function's head, more than `LINES_ABOVE` lines above `line`, and below the function's end are left out, and
+    blank lines at both ends, but never `line`. Where no head is found above `line`, as if `line` is the head
+    itself, `LINES_ABOVE` lines above stay; if `line` is not indented then, all below stay, too. Where `line` is
+    not among `lines`, all are returned with `first`.
 
     >>> lines_of_function(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
     (9, ['def f(x):', '    y = x', '    return y'])

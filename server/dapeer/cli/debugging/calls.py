@@ -168,9 +168,10 @@ def _command(found: re.Match[str]) -> str:
 def _command_words(tool: str, given: str) -> list[str]:
     """Return the words of a command for the arguments of a call in a text, such as `path='a', start=3`.
 
-    The words are quoted for a shell where needed, to be joined by spaces. `tool` is a known tool's whole name, `given` what stands in the
-    parentheses of the call. Arguments that have a place in the command come first, then the options, and the program's own behind `--`.
-    Where no argument has a name, `given` comes back as the only word, as it is.
+    The words are quoted for a shell where needed, to be joined by spaces. `tool` is a known tool's whole name,
+    `given` what stands in the parentheses of the call. Arguments that have a place in the command come first,
+    then the options, and the program's own behind `--`. Where no argument has a name, `given` comes back as the
+    only word, as it is; beside named arguments one without a name is dropped.
 
     Raises:
         KeyError: There is no such tool.

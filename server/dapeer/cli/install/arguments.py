@@ -24,7 +24,8 @@ SUMMARY: Final = "let a client, or Neovim, use dapeer"
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Give the parser of `dapeer install` its arguments, and the function that runs the command.
 
-    They are one or more clients, `--user` or `--project`, `--remove`, `--skill-only`, and `--yes` or `--dry-run`.
+    They are one or more clients (`target`), `--user` or `--project` (`scope`: `user`, the default, or `project`),
+    `--remove`, `--skill-only`, and `--yes` or `--dry-run`. What is parsed has the function as `command`.
     """
     parser.add_argument(
         "target", type=target_of, nargs="+", metavar="CLIENT", help=", ".join(TARGETS)
@@ -86,8 +87,7 @@ def _install(arguments: argparse.Namespace) -> int:
 
     Raises:
         ArgumentError: A file cannot be read or written, a target has no such scope or no skills, or Neovim
-            is missing, too old or
-        does not answer.
+            is missing, too old or does not answer.
     """
     from dapeer.cli.install import command
 

@@ -60,7 +60,8 @@ def _part_at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
     """Return the `period` elements from `start` on as a part, with how often they follow each other.
 
     `times` counts the first occurrence, too: it is 1 if the elements do not repeat. Near the end, `period`
-    may be more than is left of the sequence; `times` is 1 then. `start` must be an index of the sequence.
+    may be more than is left of the sequence; `times` is 1 then. `start` must be an index of the sequence, and
+    `period` at least 1.
     """
     first = sequence[start]
     if start + period >= len(sequence) or sequence[start + period] != first:
@@ -370,7 +371,8 @@ def _variable_and_kind(name: str) -> tuple[str, str]:
 def _change_text(name: str, before: str, now: str) -> str:
     """Return a change of a variable as text, by its value `before` and `now`.
 
-    `now` is empty: the variable is gone; `before` is empty: it is new. Both are equal: something within the value has changed.
+    `now` is empty: the variable is gone; else `before` is empty: it is new. Both are equal: something within
+    the value has changed. Each value is cut to `VALUE_CHARS`.
     """
     if not now:
         return f"{name} is gone"

@@ -35,11 +35,12 @@ def rows_repeating_combinations(columns: Mapping[str, Column], hits: Sequence[st
     """Return the rows that repeat a combination of values in 2 or 3 columns, where nearly all come once.
 
     `columns` are by their short names; `hits` has the number of each row as text, which the reasons quote.
-    Combinations of columns are tried, pairs first. Columns with fractions, with one value in all rows, or with no
-    value twice are left out; of the others only the first `MAX_COLUMNS` are combined. A combination is skipped if
-    it has many more, or far fewer, possible values than there are rows. The first one that has a few repeats gives
-    the result: at most `MAX_ODD_ROWS` rows, each a later occurrence, with what else differs in it. The list is
-    empty if no combination has such rows, or if there are fewer than `MIN_ROWS_FOR_RARE` rows.
+    Combinations of columns are tried, pairs first. Columns with fractions, with one value in all rows, or with
+    no value twice are left out; of the others only the first `MAX_COLUMNS` are combined. A combination is
+    skipped if it has more than twice, or fewer than half, as many possible values as there are rows. The first
+    one that has a few repeats gives the result: at most `MAX_ODD_ROWS` rows, each a later occurrence, with what
+    else differs in it. The list is empty if no combination has such rows, or if there are fewer than
+    `MIN_ROWS_FOR_RARE` rows.
     """
     total = len(hits)
     if total < MIN_ROWS_FOR_RARE:
@@ -331,11 +332,13 @@ def column_description(each: Column) -> str:
 
 
 def odd_row_lines(found: ShownColumns) -> Iterator[str]:
-    """Yield lines with the first row, the odd ones and the last, and ranges of the rows between them.
+    """Yield lines with the first row, odd rows and the last, and ranges of the rows between them.
 
-    `found` has the columns of a table, which must have a row. At most `ODD_ROWS` odd rows are shown, each with its
-    reasons; a last line says how many more there are. A range, such as `#3…#9 alike`, has the hits of the first
-    and last row that is left out, and how many rows the program has dropped there, if any.
+    `found` has the columns of a table, which must have a row. At most `ODD_ROWS` odd rows are shown with their
+    reasons, chosen in this order: those that repeat others, then the rest by index, then the first and last
+    row, which may so be shown without reasons. A last line says how many odd rows were not chosen. A range,
+    such as `#3…#9 alike` (`#3 alike`: one row), has the hits of the first and last row that is left out, and
+    how many rows the program has dropped between these two, if any.
     """
     why = found.oddities_by_row()
     repeated_ones = {each.index for each in found.repeated}

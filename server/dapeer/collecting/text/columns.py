@@ -450,10 +450,11 @@ def _direction(
 ) -> tuple[list[bool], str, Callable[[float, float], bool]]:
     """Return for each step whether it follows the trend, then the trend, and the comparison of the trend.
 
-    `steps` are the differences between neighbouring numbers, and `first` is the first quarter of them. The trend is
-    "rising" or "falling"; a step of 0 follows both, and "rising" is tried first. The comparison is `operator.ge` for
-    "rising" and `le` for "falling", to be called with a step and 0. If neither trend is true of nearly all steps, the
-    list and the trend are empty, and the comparison means nothing.
+    `steps` are the differences between neighbouring numbers, and `first` is the first quarter of them. The trend
+    is "rising" or "falling"; a step of 0 follows both, and "rising" is tried first. Nearly all of `steps` and
+    the share `MIN_FIRST_SHARE` of `first` must follow the trend. The comparison is `operator.ge` for "rising"
+    and `le` for "falling", to be called with a step and 0. Without a trend, the list and the text are empty, and
+    the comparison means nothing.
     """
     for trend, goes_on in (("rising", ge), ("falling", le)):
         if sum(map(goes_on, first, repeat(0))) < MIN_FIRST_SHARE * len(first):

@@ -483,7 +483,12 @@ def filtered_indices(
 def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:
     """Return the values of all columns that a filter may use, by name.
 
-    The names are `hit`, `seconds`, `thread`, `task`, `caller`, the expressions, and `c1`, `c2` …. Rows that are calls also have `error`.
+    The names are `hit`, `seconds`, `thread`, `task`, `caller`, the expressions, and `c1`, `c2` … for these. An
+    expression of the same name takes the place of a column. Cells are read by `value_of`; threads, tasks and
+    callers stay texts. With `calls`, `error` is the name of the exception that the call has raised, or None.
+
+    Raises:
+        ValueError: `expressions` are not as many as the table has columns of cells.
     """
     values: dict[str, list[object]] = {
         "hit": [value_of(each) for each in table.hits],

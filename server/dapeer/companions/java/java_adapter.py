@@ -45,12 +45,13 @@ def main(java: str, javac: str, built: str, cache: str) -> None:
 def ensure_compiled(javac: str, cache: Path, built: Path) -> Path:
     """Return the folder of the compiled adapter, which is compiled if `cache` does not have it yet.
 
-    `javac` is the path of the compiler. The folder's name has a hash of the sources and of the compiler (path and time). It is compiled in
-    `built`, and then moved into `cache`: if this process is killed meanwhile, nothing stays in `cache`.
+    `javac` is the path of the compiler. The folder's name has a hash of the sources and of the compiler (path and
+    time). The adapter is compiled in a new folder in `built`, which stays there if that fails. The result is
+    copied into a temporary folder in `cache`, and then renamed: the returned folder is always complete.
 
     Raises:
         subprocess.CalledProcessError: The sources did not compile.
-        OSError: The folder cannot be put into `cache`.
+        OSError: The compiler or `built` is not there, or the folder cannot be put into `cache`.
     """
     sources = sorted(SOURCES.glob("*.java"))
     compiler = Path(javac).resolve()

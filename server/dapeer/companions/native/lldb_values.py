@@ -367,9 +367,9 @@ def _elements(value: Any, depth: int) -> str:
 def _container_text(value: Any, depth: int) -> str:
     """Return the text of a container (an `lldb.SBValue`): `size=N` and its first elements.
 
-    `depth` levels of nested values are shown, and at most `MAX_ELEMENTS` elements. An array without a formatter
-    is shown by its elements alone, an empty container as `size=0`, and a value in a frame that LLDB has lost as
-    not available.
+    `depth` levels of nested values are shown, and at most `MAX_ELEMENTS` elements, but none behind
+    `MAX_ELEMENTS_CHARS` characters. An array without a formatter is shown by its elements alone, an empty
+    container as `size=0`, and a value in a frame that LLDB has lost as not available.
     """
     if unknown := _unavailable_text(value):
         return unknown

@@ -154,8 +154,8 @@ def numbers(folder: str) -> list[int]:
 def status_fields(task: str) -> dict[str, str]:
     """Return the fields of a process's or a thread's `/proc/…/status` by name, such as `TracerPid`.
 
-    The values are texts without spaces around. `task` is the path below `/proc`: `PID` or `PID/task/TID`. The dict is empty if it has
-    ended, or there is no `/proc`.
+    The values are texts without spaces around. `task` is the path below `/proc`: `PID` or `PID/task/TID`. The
+    dict is empty if the file cannot be read: the process or thread has ended, or there is no `/proc`.
     """
     try:
         with open(f"/proc/{task}/status", encoding="utf-8", errors="replace") as file:

@@ -119,13 +119,13 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
 def show_no_token(patch: Any) -> None:
     """Patch debugpy so that no access token is on the command lines of processes that it starts.
 
-    Launchers get the word `NO_TOKEN` in its place. The adapter creates its own token later; the patch drops that
-    token when the adapter opens its port for programs. Nothing changes on a system that does not report which user
-    owns a port. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
-    puts back what was replaced by it.
+    Launchers get the word `NO_TOKEN` in its place. The adapter creates its own token later; the patch drops
+    that token when the adapter opens its port for programs. Nothing changes on a system that does not report
+    which user owns a port. `patch` is this patch's `patching.Row`: it calls this function when it is applied,
+    and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: The adapter has an access token already.
+        Misfit: The adapter has an access token already, or what is to be replaced in debugpy is not there.
     """
     adapter: Any = importlib.import_module("debugpy.adapter")
     if not reports_port_owners():

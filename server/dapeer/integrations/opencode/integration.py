@@ -149,10 +149,10 @@ class Servers:
     ) -> None:
         """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP.
 
-        The core is this server process. Background tasks register it at the OpenCode server and in the
-        directories that `use` names, and remove it from all others that this Neovim (`neovim_address`) has named
-        before. `credentials` are those of the OpenCode server. `report` is called with a dict on what becomes of
-        each registration: `url`, `directory`, `name` and `state`, perhaps more.
+        The core is this server process. Background tasks register it at the OpenCode server in the directories that
+        `use` names (in none if `use.core` is another core), and remove it from all others that this Neovim
+        (`neovim_address`) has named before. `credentials` are those of the OpenCode server. `report` is called with
+        a dict on what becomes of each registration: `url`, `directory`, `name` and `state`, perhaps more.
         """
         if self._core is None:
             return

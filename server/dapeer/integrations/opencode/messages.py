@@ -447,8 +447,9 @@ def message_data(message: Json, length: int) -> Json:
 def conversation_text(messages: Sequence[Json]) -> tuple[str, int]:
     """Return the newest messages that fit as text, oldest first, and how many these are.
 
-    `messages` are data as `message_data` makes it, oldest first. The text has about `LONGEST_TEXT` characters at most, but at least one
-    message; it is empty if there are none.
+    `messages` are data as `message_data` makes it, oldest first. The text has about `LONGEST_TEXT` characters at
+    most, but always the newest message, uncut. A message without text, error and calls is counted, but has no
+    line. Without `messages` the result is an empty text and 0.
     """
     blocks: list[str] = []
     room = LONGEST_TEXT

@@ -222,8 +222,10 @@ class Narration:
     def _add_delta(self, part: str, delta: str) -> str:
         """Add a piece to a text that grows, and return the line that is to be shown, or an empty text.
 
-        That is the newest complete line, if the piece ends one, or an incomplete one that has grown by about `STEP_CHARS`; of it the last
-        `LONGEST_LINE` characters. `part` is the id of the text, `delta` the piece. A text whose beginning was not seen is ignored.
+        That is the newest complete line that is not blank, if the piece ends one; else the incomplete line, if its
+        length has reached another multiple of `STEP_CHARS`. It is stripped, and only its last `LONGEST_LINE`
+        characters are returned. `part` is the id of the text, `delta` the piece. A text whose beginning was not
+        seen is ignored.
         """
         if part not in self._texts:
             return ""
@@ -429,11 +431,12 @@ class PromptRun:
     ) -> PromptOutcome | None:
         """Wait until `event` is set, or the run has ended; return its outcome if it has ended, else None.
 
-        `watching` and `beginning` are the tasks that `_running_tasks` yields. There is no timeout. The state is requested
-        once when the start is answered before either.
+        `watching` and `beginning` are the tasks that `_running_tasks` yields. There is no timeout. If the start is
+        answered before either, the state is requested once, and an outcome that it shows is returned at once; that
+        OpenCode cannot be reached then (`NoOpenCode`) is passed over.
 
         Raises:
-            OpenCodeError: The request that starts the run was rejected, or OpenCode is gone.
+            OpenCodeError: OpenCode is gone, or has rejected the request that starts the run or one for its state.
         """
         await first_of(event.wait, watching.wait_for_end, beginning.wait_for_end)
         if beginning.done and not self._arrival_event.is_set():

@@ -127,14 +127,15 @@ async def opencode_command(
 ) -> Reply:
     """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt.
 
-    `command` is the name, with or without its slash; `arguments` is the text behind it. After `timeout_ms` the session
-    works on, and the reply's `state` is `running`; so it is without `wait`, where the reply comes once OpenCode works
-    on the command or has queued it. If the call is cancelled while it waits, a run that it started in an idle session
-    is stopped.
+    `command` is the name, with or without its slash; `arguments` is the text behind it. After `timeout_ms` the
+    session works on, and the reply's `state` is `running`; so it is without `wait`, where the reply comes once
+    OpenCode works on the command or has queued it. If the call is cancelled while it waits, a run that it started
+    in an idle session is stopped.
 
     Raises:
-        ArgumentError: There is no such session, or its directory has no such command; the error names similar ones.
-        OpenCodeError: OpenCode is gone, or rejects the request.
+        ArgumentError: There is no such session, or its directory has no such command; the error names similar
+            ones.
+        OpenCodeError: No OpenCode is known, or it is gone, or rejects the request.
     """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)

@@ -51,12 +51,13 @@ def try_listen_for_knocks(kind: str) -> Generator[socket.socket | None]:
 def listen_for_knocks(kind: str) -> Generator[socket.socket]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
-    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there, as `knock` does for the former. The file is named
-    by `kind` and this process's id; it is removed after an exception, too. Nothing is accepted here: the body does
-    that.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there, as `knock` does for the former. The file is
+    named by `kind` and this process's id; it is removed after an exception, too. Nothing is accepted here: the
+    body does that.
 
     Raises:
-        OSError: The socket cannot be made in the runtime folder; the body was not run.
+        OSError: The socket cannot be made in the runtime folder, and the body was not run; or its file cannot be
+            removed after the body.
     """
     path = runtime_folder() / f"{kind}.{os.getpid()}.sock"
     # The socket gets its name after it listens: other processes remove a socket at which none listens.

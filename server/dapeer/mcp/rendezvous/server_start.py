@@ -242,6 +242,7 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServe
     Raises:
         SystemUnsupported: The runtime folder cannot be used, the log file in it cannot be written, or the new
             server has ended, or is not found or does not greet in time.
+        OSError: The process of the new server cannot be started, such as in a folder that is gone.
     """
     project = project_of(folder)
     with hold_start_lock(str(project)):

@@ -301,7 +301,11 @@ def encode_message(message: t.JSONRPCMessage) -> bytes:
 
 
 def _invalid_message_error(line: bytes) -> ErrorResponse:
-    """Return the JSON-RPC error for a line that is no valid message, with its id if that can be read."""
+    """Return the JSON-RPC error for a line that is no valid message, with its id if that can be read.
+
+    `PARSE_ERROR`, without an id: the line is not JSON, or is nested too deeply. Else `INVALID_REQUEST`, whose
+    text says so if a string has half of a surrogate pair. That the line is invalid is left to the caller.
+    """
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):

@@ -41,9 +41,13 @@ async def serve(server: Server[Any], front: Front | None = None) -> None:
 async def _taken_stdio() -> AsyncGenerator[Streams]:
     """Take stdin and stdout for the protocol alone while the body runs; yield them as streams.
 
-    From then on 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get between two messages. Duplicates made
-    by `os.dup` are not inherited. Both stay so after the body; then only the duplicates that served as streams are closed, and stdin and
-    stdout block again if they did before.
+    From then on descriptor 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get
+    between two messages. Both stay so after the body, and after an error; then only the duplicates that served
+    as streams are closed, and stdin and stdout block again if they did before.
+
+    Raises:
+        ValueError: stdin or stdout is no pipe, socket or terminal, but for instance a file.
+        OSError: A descriptor is not open, or cannot be duplicated.
     """
     incoming, outgoing = os.dup(0), os.dup(1)
     blocking = [(fd, os.get_blocking(fd)) for fd in (incoming, outgoing)]

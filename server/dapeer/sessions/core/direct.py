@@ -175,13 +175,16 @@ def run_in_terminal(
 ) -> Terminal:
     """Start the command of a `runInTerminal` request in a new terminal; return the terminal.
 
-    `arguments` are the request's: `args`, `cwd` (absent: the current folder) and `env`, which is added to dapeer's; a variable that is
-    None is removed. The process belongs to `adapter`, and is killed with it. `launched`: dapeer has launched the debuggee; `screen`: the
-    program may draw on the whole screen.
+    `arguments` are the request's: `args`, `cwd` (absent: the current folder) and `env`, which is added to
+    dapeer's; a variable that is None is removed. The process belongs to `adapter`, and is killed with it. A
+    program that is missing raises nothing: the terminal shows that. `launched`: dapeer has launched the debuggee;
+    `screen`: the program may draw on the whole screen.
 
     Raises:
-        AdapterRequestRejected: The debuggee was attached to, or dapeer has not started the adapter; nothing was started.
-        AdapterFailed: The folder is not there, or the command cannot be started; the terminal is closed then.
+        KeyError: `args` is missing.
+        AdapterRequestRejected: The debuggee was attached to, or dapeer has not started the adapter; nothing was
+            started.
+        AdapterFailed: The folder is not there, or no process can be started; the terminal is closed then.
         SystemUnsupported: The system has no terminal to give.
     """
     command = [str(word) for word in arguments["args"]]

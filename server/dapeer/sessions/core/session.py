@@ -529,11 +529,13 @@ class Session(SessionControl):
     async def pause(self, thread_id: int | None, seconds: float) -> bool:
         """Send `pause` to a running program.
 
-        Return whether the adapter has answered. The stop comes as an event. `thread_id` is the adapter's; None: the first thread. False:
-        no answer within `seconds`, or an earlier `pause` is still unanswered; the adapter may stop the program later.
+        Return whether the adapter has answered. The stop comes as an event. `thread_id` is the adapter's; None: the
+        first thread, whose id is asked for if no thread is known (0: there is none). False: an earlier `pause` is
+        still unanswered, and nothing is sent; or no answer came within `seconds`, and the adapter may stop the
+        program later.
 
         Raises:
-            DapeerError: The program has ended, or the adapter rejects the request.
+            DapeerError: The program has ended, or the adapter rejects a request.
         """
         self.mirror.require_live()
         if "pause" in self.channel.unanswered:

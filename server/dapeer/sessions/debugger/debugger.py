@@ -169,8 +169,8 @@ class Supervisor:
     async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
         """Start the session of a child process, and return once it is connected to its adapter.
 
-        `offered` is what the adapter wants, with the keys `request` and `configuration`. The session goes on in a task of its own. After an
-        error the child runs on without a debugger.
+        `offered` is what the adapter wants: `request` (attach unless it is `launch`) and `configuration` (absent:
+        empty). The session goes on in a task of its own. After an error the child runs on without a debugger.
 
         Raises:
             Unsupported: The child is not wanted, or its parent is being ended.

@@ -333,8 +333,8 @@ class Sessions(Mapping[int, Session]):
 
         Output notifies for each session of the program, the others for `session` alone: `capabilities` at an
         `initialize` response or `capabilities` event, `state` at an event in `STATE_EVENTS` or a request in
-        `RESUMES` or `ENDS`. An end is recorded only if the person's client in Neovim has requested it; ends by
-        tools are recorded elsewhere. Other messages do nothing.
+        `RESUMES` or `ENDS`. A tool's resume is recorded within `acting_as` only, an end only if the person's client
+        in Neovim has requested it; ends by tools are recorded elsewhere. Other messages do nothing.
         """
         match message:
             case Event(event="output"):

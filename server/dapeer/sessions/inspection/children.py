@@ -133,9 +133,10 @@ class _Container:
         """Return at most `count` elements of the container, from the index `start` on.
 
         The result is empty, and nothing is requested, if `start` is not below `size`. If the adapter gives fewer
-        elements than there should be, and `size` is at most `MAX_LISTED_AT_ONCE`, all elements are requested,
-        since in a page a sparse array leaves out its holes. Then `size` is set to the number of elements that
-        were found. In a larger container `size` is set to the end of the short page.
+        elements than there should be, and `size` is at most `MAX_LISTED_AT_ONCE`, all elements are requested, since in
+        a page a sparse array leaves out its holes; the result is cut out of them, unless even they end before the short
+        page does. Then `size` becomes their number, but at least the end of that page. In a larger container `size`
+        becomes the end of the short page.
 
         Raises:
             DapeerError: A request fails.

@@ -75,8 +75,8 @@ class SourceChange:
         """Return where a 1-based line of the loaded version is now; None if nowhere, or unknown.
 
         All lines are unknown if the loaded text is. If both versions together have more than `MAX_COMPARED_LINES`
-        lines, only the lines before the first difference and behind the last one are known. `line` is not
-        checked: a number behind the last line of the loaded version is counted from the end of the new one.
+        lines, only the lines before the first difference and behind the last one are known. A line that the loaded
+        version does not have is nowhere.
 
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(3)
         3

@@ -503,11 +503,10 @@ async def _record_writes(
 ) -> WritesUpToStop:
     """Run a program from its entry to the stop `wanted` for the `times`-th time, and return that run.
 
-    `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression
-    by address, becomes a row of the program, for the client with the key `client`. Reaching the entry and the
-    run from there may take `seconds` each. `reached` of the result says whether the run has come to the
-    wanted stop; the program is not ended here. `watchpoints` is how the adapter's definition sets
-    watchpoints.
+    `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression by
+    address, becomes a row of the program, for the client with the key `client`. Reaching the entry and the run
+    from there may take `seconds` each. `has_reached_stop` of the result says whether the run has come to the
+    wanted stop; the program is not ended here. `watchpoints` is how the adapter's definition sets watchpoints.
 
     Raises:
         Unsupported: The place cannot be watched yet.

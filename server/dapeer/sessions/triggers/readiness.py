@@ -166,9 +166,9 @@ def foreign_listener(processes: Processes, host: str, port: int) -> str:
     """Return who else listens at a port of this machine, such as `process 12 (nginx)`.
 
     `host` is `localhost`, a name below it, or an address of this machine. Several processes are separated by
-    commas, `MAX_NAMED_LISTENERS` at most; one that the system does not let dapeer see is `another user's
-    process`. It reads the system's tables, and is to be called where none of the programs listens there.
-    Empty: nobody listens, or `processes` says that the system does not tell who listens.
+    commas, `MAX_NAMED_LISTENERS` at most; those that the system hides from dapeer are left out; if it hides all,
+    the result is `another user's process`. It reads the system's tables, and is to be called where none of the
+    programs listens there. Empty: nobody listens, or `processes` says that the system does not tell who listens.
     """
     if not processes.is_known:
         return ""

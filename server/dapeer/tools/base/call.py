@@ -369,11 +369,13 @@ BLOCKS: Final = {
 def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
     """Convert what a tool written in Lua has returned to a reply.
 
-    `answer` is the value after its JSON was parsed. An MCP content block (an object with a `type` of `BLOCKS` and
-    all fields that it requires) is passed on as it is. So is an MCP result: an object whose `content` is a list, if
-    it has `isError`, or if the list is not empty and each item is an object with a `type`; its `structuredContent`,
-    `isError` and `_meta` are kept. Any other object becomes JSON text, with itself as data. A text stays as it is,
-    other values become JSON text, both without data; None gives a sentence that there is no result.
+    `answer` is the value after its JSON was parsed. An MCP content block (an object with a `type` of `BLOCKS`
+    and all fields that it requires) becomes the reply's content. So does the `content` of an MCP result: an
+    object whose `content` is a list, if it has `isError`, or if the list is not empty and each item is an
+    object with a `type`. Of a result `isError` is kept, and `structuredContent` and `_meta` if they are
+    objects; data without a text block is appended as one. Any other object becomes JSON text, with itself as
+    data. A text stays as it is, other values become JSON text, both without data; None gives a sentence that
+    there is no result.
     """
     if answer is None:
         return Reply("The tool has finished; it gave no result (nil).")

@@ -156,6 +156,8 @@ def group_line(group: Group) -> str:
     """Return a group as one line: its name, the states of its members, and their session ids.
 
     The form is `group NAME: STATES (LABEL = session 3, …)`. A label that is the session's id stands alone.
+    State and id are those of the member's `session_for_tool`, which may be a child, or another process that is
+    stopped.
     """
     sessions = {label: group.session_for_tool(label) for label in group.members}
     numbers = ", ".join(

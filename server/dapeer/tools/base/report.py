@@ -277,14 +277,16 @@ async def inspect(session: Session, remaining: RemainingTime) -> None:
 async def observe(session: Session, options: StopOptions, remaining: RemainingTime) -> Observation:
     """Evaluate the caller's expressions at a session's stop, and return both as an `Observation`.
 
-    The stop has been inspected. `options.evaluate` has the expressions, which are evaluated in the top
-    frame and get the time `remaining` together. `values` of the result has their texts (`values`) and
-    errors (`failed`) by expression; those that there was no time for have an error. If the program runs or
-    has ended, a note (`notes`) says that nothing was evaluated. If another client resumes the program
-    meanwhile, `resumed` (the stop that has ended) and `end_cause` say so.
+    The stop has been inspected. `options.evaluate` has the expressions, which are evaluated in the top frame
+    and together get a part of the time `remaining`. `values` of the result has their texts (`values`) and
+    errors (`failed`) by expression; those that there was no time for have an error. If there are expressions,
+    and the program runs or has ended, a note (`notes`) says that nothing was evaluated. If another client
+    resumes the program meanwhile, `resumed` (the stop that has ended) and `end_cause` say so; without
+    expressions they are not set.
 
     Raises:
         NotStopped: There are expressions, and the program left the stop before the first was evaluated.
+        DapeerError: There are expressions, and the stack is not known and cannot be fetched.
     """
     reading, state = MirrorReading(session.mirror), view_of(session)
     values = await _evaluate_at_stop(session, state["state"], options.evaluate, remaining)

@@ -311,8 +311,9 @@ def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _fit_lines(lines: Sequence[tuple[int, str]], max_chars: int) -> tuple[list[str], int]:
     """Return the first of some numbered lines that fit in `max_chars`, and the number to go on with.
 
-    The number is that of the line after the last returned one. Each of `lines` is (number of the line after it, line). At least one line is
-    returned, whatever its length. Without lines the number is 0.
+    Each line counts with its line end. Each of `lines` is (number of the line after it, line). The number that
+    is returned is that of the line after the last returned one; without `lines` it is 0. The first line is
+    returned, whatever its length.
     """
     shown: list[str] = []
     following = 0

@@ -194,17 +194,17 @@ async def show_state(
 ) -> Reply:
     """Return the state of a session as a reply.
 
-    The session becomes the client's default one if it belongs to the same program as the present default, or
-    if there is none. The adapter is asked for what belongs to its stop, unless that was done in this call
-    (`inspected`). What does not arrive in the time `remaining` (None: `SECONDS_TO_LOOK`) is missing. If
-    another client resumes the program while expressions are evaluated, its next stop is awaited and shown
-    instead, while there is time. `thread_locations` has the locations of its threads, if it runs; None: they
-    are not known. `options` say what to evaluate, and how much to show; evaluating may run code of the
-    program. Output, collected rows and other news that the reply has count as reported, so that no later
-    answer repeats them.
+    The session becomes the client's default one if it belongs to the same program as the present default, or if
+    there is none. The adapter is asked for what belongs to its stop, unless that was done in this call
+    (`inspected`). What does not arrive in the time `remaining` (None: `SECONDS_TO_LOOK`) is missing. If another
+    client resumes the program while expressions are evaluated, its next stop is awaited and shown instead,
+    while there is time. `thread_locations` has the locations of its threads, if it runs; None: they are not
+    known. `options` say what to evaluate, and how much to show; evaluating may run code of the program. Output,
+    collected rows and other news that the reply has count as reported, so that no later answer repeats them.
 
     Raises:
         NotStopped: The program left the stop before the first of the expressions in `options` was evaluated.
+        DapeerError: There are expressions, and the stack is not known and cannot be fetched for them.
     """
     remaining = remaining or RemainingTime(SECONDS_TO_LOOK * 1000)
     call.focus.move_default(session)

@@ -436,7 +436,8 @@ class Row:
         do.
 
         Raises:
-            Misfit: A function's source differs or cannot be read, or the row has no `signatures`.
+            Misfit: A function is missing, its source differs or cannot be read, or the row has no `signatures`.
+            ImportError: A function's module is missing. Any other exception of its import leaves, too.
         """
         tried_code = DIGESTS.get(self.whose)
         if not self.signatures or tried_code is None:

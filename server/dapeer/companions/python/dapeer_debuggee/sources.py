@@ -151,11 +151,12 @@ def frames() -> Iterator[Any]:
 def texts_of(spec: str) -> TextsAnswer:
     """Return as a JSON text whether a file's new code is loaded, and what is left of its old code.
 
-    `spec` is a JSON list: the path of the file, which has the new text by now, and the text from before (null: it is
-    unknown). The answer is an object with `new`, a boolean; `frames`, the running or suspended frames of the old text
-    as lists of name and line; and `functions`, the sorted names of its loaded functions; `MAX_TOLD` of each at most.
-    Where the old text is unknown, both lists are empty, and `new` is true only if all loaded code of the file is in
-    the new text. A text that is no valid Python counts as one without code.
+    `spec` is a JSON list: the path of the file, which has the new text by now, and the text from before (null: it
+    is unknown). The answer is an object with `new`: whether some loaded code is only in the new text; `frames`,
+    the running or suspended frames of code that is only in the old text, as lists of name and line; and
+    `functions`, the sorted names of loaded functions with such old code; `MAX_TOLD` of each at most. Where the
+    old text is unknown, both lists are empty, and `new` is true only if the file has loaded code, and all of it
+    is in the new text. A text that is no valid Python counts as one without code.
 
     Raises:
         OSError: The file cannot be read.

@@ -366,7 +366,11 @@ class TracingHooks:
         return problem
 
     def end(self) -> None:
-        """Record nothing more, and set pydevd's own trace functions again; nothing if it has not begun."""
+        """Record nothing more, and give the program's threads pydevd's own trace function again.
+
+        Nothing happens if the recording has not begun. If pydevd has ended, only the
+        caller's thread gets its function back.
+        """
         if self._bound_points is None:
             return
         self._bound_points = None

@@ -54,11 +54,12 @@ def print_crashes(patch: Any) -> None:
 def debug_the_end(patch: Any) -> None:
     """Have functions of `atexit` called a moment earlier, while pydevd still debugs.
 
-    The functions are called when Python's end begins, if there are no threads to wait for; Python calls none of
-    them again, and what they raise is ignored. pydevd's `call_on_timeout` is replaced, too, as it cannot start a
-    thread at the end from Python 3.12 on: it is then tried once more, and what pydevd looks at has no timeout.
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
-    was replaced by this function.
+    The functions are called when Python's end begins, if there are no threads to wait for, and only in the
+    process that applies the patch, not in its forks; Python calls none of them again, and what they raise is
+    ignored. pydevd's `call_on_timeout` is replaced, too, as it cannot start a thread at the end from Python
+    3.12 on: where it raises `RuntimeError`, it is called once more, and what pydevd looks at has no timeout.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by this function.
 
     Raises:
         Misfit: pydevd's `call_on_timeout` is not as it is known, or the row does not state it.

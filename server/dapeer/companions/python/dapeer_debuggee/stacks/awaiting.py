@@ -246,9 +246,10 @@ def future_kinds() -> "tuple[Any, ...]":
 def places() -> str:
     """Return as JSON where each thread and each unfinished task is: `threads` and `tasks`, each a list.
 
-    Each has `name`, `id` and `frames` (lists of function, file and line, the innermost first, `MAX_FRAMES` at most, without the
-    debugger's); a task has `awaited_by`, a text, if one awaits it. The `id` is a thread's ident or a task's `id()`. Tasks are sorted by
-    name; one whose class raises is left out.
+    Threads are all that `threading` knows, the debugger's own included. Each entry has `name`, `id` and `frames`
+    (lists of function, file and line, the innermost first, `MAX_FRAMES` at most, without the debugger's); a task
+    has `awaited_by`, a text, if one awaits it. The `id` is a thread's ident or a task's `id()`. Tasks are those
+    of `unfinished_tasks`, sorted by name; one whose class raises is left out.
     """
     of_python: Any = sys
     now: dict[int, types.FrameType] = of_python._current_frames()

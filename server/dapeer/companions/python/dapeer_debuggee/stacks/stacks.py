@@ -123,14 +123,14 @@ def describe_few(patch: Any) -> None:
 
     If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key
     `PLACES`: `ids` of all requested frames, and `like`, for each of them the index of its place in `stackFrames`.
-    pydevd's own function still describes the frames where a request asks for all, the stack has no more frames than
-    are asked for or than `MAX_DESCRIBED_FRAMES`, a filter of files is on, or the stack has causes of exceptions.
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
-    was replaced by it.
+    pydevd's own function still describes the frames where a request asks for all, the stack has neither more
+    frames than are asked for nor more than `MAX_DESCRIBED_FRAMES`, a filter of files is on, the thread is not
+    suspended, or the stack has causes of exceptions. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd numbers frames in another way, or its function cannot be replaced; `Row.apply` reports that as
-            a failure.
+        Misfit: pydevd numbers frames in another way, or its function cannot be replaced; `Row.apply` reports that
+            as a failure.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     ids: Any = importlib.import_module("_pydevd_bundle._debug_adapter.pydevd_base_schema")

@@ -179,7 +179,8 @@ def ast_call(step: Any, stack: list[Any]) -> Any:
 
     `step` is a `dis.Instruction` of a call. `stack` is what is known of the stack before the call, the top last; it
     stays as it is. Values of keyword arguments are among the positional ones, without their names; an unknown
-    argument is None. The result is None if `stack` is too short, or the function is unknown.
+    argument is None. The result is None if `stack` is too short, the function is unknown, or the call unpacks its
+    arguments, as `f(*x)`.
     """
     size = size_of(step)
     if len(stack) < size:

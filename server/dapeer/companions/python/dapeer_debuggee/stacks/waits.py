@@ -534,8 +534,9 @@ def future_wait(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
 def complete_pool_wait(wait: Wait, future: Any, members: list[ThreadOrTask]) -> None:
     """Complete the wait for a future that no member ends, by its work item in a process pool, if any.
 
-    `wait` is changed: with a work item it is one for the pool, and names its processes; without one its state is that nobody is known to
-    end it. `members` are all threads and tasks.
+    `wait` is changed: with a work item it is one for the pool, and its state names the pool's processes (empty:
+    they are unknown); of several items' pools the first counts. Without an item its state is that nobody is
+    known to end it. `members` are all threads and tasks.
     """
     found = [pools.work_item(each, members) for each in dependencies(future)]
     items = [each for each in found if each is not None]

@@ -53,8 +53,9 @@ def _described(expression: str, names: Any) -> dict[str, Any]:
     `names` is the frame of the evaluation; the expression is looked up in the stopped frame that has its variables.
     `kind` is `local` (with `name`, and `file`, `line`, `code` of the function: its path, first line and name),
     `global` (with `name`, `module`), `attribute` or `item` (with `name`, of an item the `repr` of its key, and
-    `module` and `type` of the owner's class). The owner and the key are evaluated, which may run code of the
-    program; the attribute or item itself is not read.
+    `module` and `type` of the owner's class). A negative index of a list becomes the one from its start. The owner
+    and the key are evaluated, which may run code of the program; the attribute or item itself is not read, and need
+    not exist.
 
     Raises:
         InvalidExpression: The expression is no variable, attribute or item; its variable is not there, or is one of

@@ -435,9 +435,9 @@ def tensor_text(value: Any, max_chars: int) -> str:
     """Return the text of a PyTorch tensor: shape, type and other traits, the number of NaN, the elements.
 
     The other traits are a device that is not the CPU, a layout that is not strided, and `requires_grad`. A
-    tensor on another device, with another layout, or a quantized one is shown as `tensor_text(TRAITS)`, and its
-    elements are not read. A tensor without dimensions has no shape in the text. `max_chars` is about how long
-    the text may be, and decides how many elements are shown.
+    tensor on another device, with another layout, or a quantized one is shown as `tensor(TRAITS)`, and its
+    elements are not read. A tensor without dimensions has no shape in the text, one without NaN no number of
+    them. `max_chars` is about how long the text may be, and decides how many elements are shown.
     """
     held = value.detach()
     at_hand = held.device.type == "cpu" and str(held.layout) == "torch.strided"

@@ -583,12 +583,12 @@ def mark_kinds(found: Any, code: Any) -> None:
 
 @KINDS
 def list_frames(patch: Any) -> None:
-    """Patch pydevd so that functions and classes stay among a frame's variables, with a hint.
+    """Patch pydevd so that functions and classes stay among a frame's variables, and kinds are told.
 
-    The hint is their kind; modules and arguments get one, too, and functions and classes only in a module's frame.
-    Variables that pydevd fails to list are listed plainly, and a property's value is left to be asked for. `patch` is
-    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced
-    by it.
+    pydevd else puts functions and classes into groups. `presentationHint` gets the kind of modules and
+    arguments, and in a module's frame that of functions and classes. Variables that pydevd fails to list are
+    listed plainly, and a property's value is left to be asked for. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.
