@@ -378,8 +378,11 @@ def container_or_error_text(value: Any, kind: Any, max_chars: int, inside: Insid
     type of the value, `max_chars` about how many characters there are, `inside` what the value is in.
     """
     if kind is defaultdict:
+        if id(value) in inside.ids:
+            return "{...}"
         factory = value_text(value.default_factory, max_chars, inside)
-        return f"defaultdict({factory}, {container_or_error_text(dict(value), dict, max_chars, inside)})"
+        held = container(value, dict, ("{", "}"), max_chars, inside.including(value))
+        return f"defaultdict({factory}, {held})"
     shows_itself = objects.class_member(kind, "__repr__")
     if shows_itself is BaseException.__repr__:
         given, around = ARGUMENTS.__get__(value), (f"{objects.name_of(kind)}(", ")")
