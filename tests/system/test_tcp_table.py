@@ -4,7 +4,14 @@ import sys
 
 import pytest
 
-from dapeer.base.system.tcp_table import Holder, holder_in_tables, listener_at
+from dapeer.base.system.tcp_table import (
+    Holder,
+    connected_inodes,
+    connected_ports,
+    holder_in_tables,
+    listener_at,
+    listening_ports,
+)
 
 pytestmark = pytest.mark.skipif(
     sys.byteorder == "big", reason="the examples are of a little-endian machine"
@@ -79,3 +86,14 @@ def test_who_listens_is_told_as_a_connection_would_find_it(
 ) -> None:
     found = listener_at([table(*lines)], (host, 0x92CF))
     assert (found and found.uid) == uid
+
+
+@pytest.mark.parametrize(
+    "odd", ["", "   ", "3: 0100007F:92CF", "3: 0100007F:92CF 00000000:0000 0A"]
+)
+def test_a_line_that_is_empty_or_cut_is_skipped(odd: str) -> None:
+    tables = [table(LISTENS, OURS, ACCEPTED) + odd + "\n"]
+    assert listening_ports(tables, {41, 42}) == {0x92CF}
+    assert connected_ports(tables, {41, 42}) == {0x92CF}
+    assert connected_inodes(tables) == {42: 44, 44: 42}
+    assert listener_at(tables, THERE) == Holder(1000, 41)

@@ -21,6 +21,8 @@ ESTABLISHED = "01"
 UNANSWERED = "03"
 """The end of a handshake has not been seen yet, or a listener waits for data before it accepts."""
 LISTENING = "0A"
+_INODE = 9
+"""The last column that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,19 @@ def lines_with_port(table: str, port: int) -> Iterator[TcpTableLine]:
     them, in hexadecimal (`0100007F:1F90`); the caller tests at which end `port` is.
     """
     mark = f":{port:04X} "
+    # A server may have many thousands of lines: only those with the port are split.
+    for words in _rows(table, mark):
+        yield TcpTableLine(words[1], words[2], words[3], int(words[7]), int(words[9]))
+
+
+def _rows(table: str, mark: str = "") -> Iterator[list[str]]:
+    """Yield the columns of each socket in one of Linux's tables, of lines that contain `mark`.
+
+    The heading is skipped, and so is a line with too few columns, such as an empty one or a cut one.
+    """
     for text in table.splitlines()[1:]:
-        # A server may have many thousands of them.
-        if mark in text:
-            words = text.split()
-            yield TcpTableLine(words[1], words[2], words[3], int(words[7]), int(words[9]))
+        if mark in text and len(words := text.split()) > _INODE:
+            yield words
 
 
 def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
@@ -88,7 +98,7 @@ def connected_inodes(tables: Sequence[str]) -> dict[int, int]:
     ends = {
         (_plain(words[1]), _plain(words[2])): int(words[9])
         for table in tables
-        for words in map(str.split, table.splitlines()[1:])
+        for words in _rows(table)
         if words[3] == ESTABLISHED
     }
     return {
@@ -125,7 +135,7 @@ def _ports(
     return frozenset(
         _port(words[column])
         for table in tables
-        for words in map(str.split, table.splitlines()[1:])
+        for words in _rows(table)
         if words[3] == state and int(words[9]) in inodes
     )
 
