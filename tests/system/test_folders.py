@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -89,3 +90,15 @@ async def test_a_server_that_starts_removes_what_a_killed_one_has_left(
     async with Debugger({}, tmp_path):
         await asyncio.sleep(0)
     assert not folder.exists()
+
+
+def test_a_folder_that_cannot_be_locked_is_removed(tmp_path: Path) -> None:
+    most, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # A folder can be made then, but not opened.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"), temporary_folder(str(tmp_path)):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    assert list(tmp_path.iterdir()) == []

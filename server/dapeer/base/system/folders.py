@@ -72,11 +72,18 @@ def _make_locked(parent: str | None) -> tuple[Path, int | None]:
         if fcntl is None:
             return folder, None
         # Until it is locked another process may take it for one that was left.
-        with contextlib.suppress(FileNotFoundError):
+        try:
             lock = _lock_folder(str(folder), wait=True)
-            if folder.exists():
-                return folder, lock
-            os.close(lock)
+        except FileNotFoundError:
+            continue
+        except BaseException:
+            # It is empty, and nothing can be opened where there are too few file descriptors.
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+            raise
+        if folder.exists():
+            return folder, lock
+        os.close(lock)
 
 
 def _lock_folder(folder: str, *, wait: bool) -> int:
