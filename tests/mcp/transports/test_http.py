@@ -174,3 +174,9 @@ def test_a_port_in_use_is_an_error_of_one_sentence() -> None:
 def test_a_host_that_is_not_here_is_an_error_of_one_sentence(host: str) -> None:
     with pytest.raises(ArgumentError, match=f"Cannot listen on {host} port 0: "):
         http.bind(host, 0)
+
+
+@pytest.mark.parametrize("host", ["a..b", "a\0b", "\ud800", "x" * 64])
+def test_a_host_that_can_be_none_is_an_error_of_one_sentence(host: str) -> None:
+    with pytest.raises(ArgumentError, match=r"(?s)Cannot listen on .+ port 0: .+\. Choose"):
+        http.bind(host, 0)

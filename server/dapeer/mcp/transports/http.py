@@ -296,7 +296,8 @@ def bind(host: str, port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
-    except (OSError, OverflowError) as error:
+    # Python itself refuses what can be no host, such as `a..b`, or a text with a NUL.
+    except (OSError, OverflowError, TypeError, ValueError) as error:
         bound.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise ArgumentError(
