@@ -104,7 +104,22 @@ def test_a_response_without_a_command_is_a_response() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"[]", b'"text"', b"null", b"7", b"{}", b'{"type":"greeting"}', b"\xff\xfe"],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'"text"',
+        b"null",
+        b"7",
+        b"{}",
+        b'{"type":"greeting"}',
+        b'{"type":"event","seq":1,"body":{}}',
+        b'{"type":"event","event":null,"seq":1}',
+        b'{"type":"event","event":["stopped"],"seq":1}',
+        b'{"type":"request","seq":1,"arguments":{}}',
+        b'{"type":"request","command":7,"seq":1}',
+        b"\xff\xfe",
+    ],
 )
 def test_what_is_no_message_is_none(data: bytes) -> None:
     assert decode(data) is None

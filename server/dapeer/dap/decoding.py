@@ -74,18 +74,18 @@ def from_json(value: object) -> Message | None:
 def _message(value: object) -> Message | None:
     """Return the DAP message in a decoded JSON value, its body not normalized; None if it is no message.
 
-    It is a message if it is an object whose `type` is `event`, `response` or `request`. A number that is
-    missing or no integer is 0; a body or arguments that are missing or no object are an empty mapping; a
-    missing `success` is False. The `command` of a response without one is empty, but a missing `event`, or
-    `command` of a request, becomes the text `None`. A response's `message` that is no text is None.
+    It is a message if it is an object whose `type` is `event`, `response` or `request`; an event has the text
+    `event`, a request the text `command`. A number that is missing or no integer is 0; a body or arguments that are
+    missing or no object are an empty mapping; a missing `success` is False. The `command` of a response without one
+    is empty. A response's `message` is given as text, and None if it is missing.
     """
     if not is_object(value):
         return None
     seq = _whole_number(value.get("seq"))
-    match value.get("type"):
-        case "event":
-            return Event(str(value.get("event")), as_object(value.get("body")), seq)
-        case "response":
+    match value:
+        case {"type": "event", "event": str(name)}:
+            return Event(name, as_object(value.get("body")), seq)
+        case {"type": "response"}:
             return Response(
                 request_seq=_whole_number(value.get("request_seq")),
                 command=str(value.get("command") or ""),
@@ -94,8 +94,8 @@ def _message(value: object) -> Message | None:
                 message=_text_or_none(value.get("message")),
                 seq=seq,
             )
-        case "request":
-            return Request(seq, str(value.get("command")), as_object(value.get("arguments")))
+        case {"type": "request", "command": str(command)}:
+            return Request(seq, command, as_object(value.get("arguments")))
         case _:
             return None
 
