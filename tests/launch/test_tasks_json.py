@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dapeer.launch.launch_json import MalformedJson, VariableValues, read_env_file
-from dapeer.launch.tasks_json import NoTask, Task, TasksFile, npm_task, parse
+from dapeer.launch.tasks_json import NoTask, Task, TasksFile, label_in, npm_task, parse
 
 AROUND = VariableValues("/srv/shop", "/home/ada", {"USER": "ada"}, "linux", {"target": "web"})
 
@@ -137,3 +137,31 @@ def test_an_env_file_is_read_as_dotenv_writes_it() -> None:
         "F": "",
         "G": "g",
     }
+
+
+@pytest.mark.parametrize(
+    ("named", "label"),
+    [
+        ("build", "build"),
+        ({"label": "build"}, "build"),
+        ({"label": 3, "taskName": "build"}, "build"),
+        ({"label": [], "command": {"value": "make", "quoting": "strong"}}, "make"),
+        ({"type": "npm", "script": None}, "npm: "),
+        ({"command": None}, ""),
+        ({"command": {}}, ""),
+        ({"command": {"value": 3}}, ""),
+        ({}, ""),
+        (None, ""),
+        (["build"], ""),
+    ],
+)
+def test_a_label_that_is_no_text_is_none(named: object, label: str) -> None:
+    assert label_in(named) == label
+
+
+def test_a_task_depends_on_nothing_that_is_no_label() -> None:
+    file = tasks(
+        {"label": "all", "dependsOn": [None, 3, {"command": None}, "a"]},
+        {"label": "a", "command": "a"},
+    )
+    assert [each.line for each in file.stage("all", AROUND).tasks] == ["a"]

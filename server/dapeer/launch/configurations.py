@@ -32,7 +32,7 @@ from dapeer.launch.tasks_json import (
     TaskPlan,
     TasksFile,
     TaskStage,
-    label_of,
+    label_in,
     npm_task,
 )
 from dapeer.launch.tasks_json import parse as parse_tasks
@@ -484,15 +484,10 @@ def _read(written: Json, variable_values: VariableValues, inputs: Json) -> Confi
         "launch.json",
         values,
         asks,
-        task=_label(own.get("preLaunchTask")),
-        task_after=_label(own.get("postDebugTask")),
+        task=label_in(own.get("preLaunchTask")),
+        task_after=label_in(own.get("postDebugTask")),
         ready=_ready_condition(as_object(own.get("serverReadyAction"))),
     )
-
-
-def _label(value: object) -> str:
-    """Return the label of the task that a configuration names, by its label or as an object; empty: none."""
-    return label_of(value) if is_object(value) else str(value or "")
 
 
 def _ready_condition(action: Json) -> ReadyCondition:

@@ -189,20 +189,28 @@ def label_of(task: Json) -> str:
     """Return a task's label, as VS Code makes it where the task has none: `npm: SCRIPT`, or the command.
 
     An older file's `taskName` counts as a label. A command that is an object counts by its `value`. Without any
-    of these the result is empty; an npm task without a script gives `npm: `. Types are not checked: other
-    values are given as `str` shows them, such as `None` for a command of null.
+    of these the result is empty; an npm task without a script gives `npm: `. A value that is no text counts as
+    missing.
 
     >>> label_of({"command": "make"}), label_of({"command": {"value": "my make", "quoting": "strong"}})
     ('make', 'my make')
     """
-    label = task.get("label") or task.get("taskName")
-    if label:
-        return str(label)
+    if label := _text(task.get("label")) or _text(task.get("taskName")):
+        return label
     if task.get("type") == "npm":
-        return f"npm: {task.get('script', '')}"
-    command = task.get("command", "")
+        return f"npm: {_text(task.get('script'))}"
+    command = task.get("command")
     # A command may be an object, which says how it is quoted.
-    return str(as_object(command).get("value", "") or command)
+    return _text(as_object(command).get("value")) or _text(command)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def label_in(reference: object) -> str:
+    """Return the label of the task that a value names, by its label or as an object; empty: none."""
+    return label_of(reference) if is_object(reference) else _text(reference)
 
 
 def npm_task(label: str, package: Json, folder: str) -> Json | None:
@@ -219,8 +227,8 @@ def npm_task(label: str, package: Json, folder: str) -> Json | None:
 def _dependencies(task: Json) -> Sequence[str]:
     """Return the labels of the tasks that a task depends on, in their order."""
     value = task.get("dependsOn")
-    every: list[Any] = value if is_array(value) else [value] if value else []
-    return [label_of(each) if is_object(each) else str(each) for each in every]
+    every = value if is_array(value) else [value]
+    return [label for each in every if (label := label_in(each))]
 
 
 def _task(label: str, written: Json, variable_values: VariableValues, *, has_others: bool) -> Task:
