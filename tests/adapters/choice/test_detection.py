@@ -1,6 +1,8 @@
 """What is installed, and how to get what is not."""
 
 import os
+import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -60,6 +62,16 @@ def test_the_register_is_the_first_array_that_a_command_prints(before: str) -> N
     row = '[{"name": "conditions", "lost": "speed", "off": null}]'
     [found] = printed_rows(["printf", "%s\\n", before, row])
     assert (found.name, found.lost, found.off) == ("conditions", "speed", "")
+
+
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="needs setsid, of util-linux")
+def test_a_process_that_has_left_the_session_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(detection, "SECONDS_FOR_PATCHES", 1.0)
+    [row] = printed_rows(["sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & exit"])
+    # It holds the pipe still.
+    os.kill(int(row.lost), signal.SIGKILL)
 
 
 def test_what_is_beside_our_interpreter_is_found_without_path(

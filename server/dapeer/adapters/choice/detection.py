@@ -9,11 +9,12 @@ import itertools
 import json
 import os
 import re
+import selectors
 import shutil
 import signal
 import subprocess
 import sys
-import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -244,13 +245,12 @@ One that prints none is run again: what it looks for, such as a module of Perl, 
 def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
     """Run a command; return its output, as far as it comes in time, and whether it ended in time.
 
-    The call blocks. The output is stdout and stderr together, of at most `LONGEST_VERSION` bytes, decoded as
-    UTF-8. The command gets no input. It is killed, with all processes of its session, after `seconds` (None
-    or 0: `SECONDS_FOR_VERSION`), once that many bytes were read, or once its output has ended. Only a command
-    that is killed for its time counts as late (False). One that cannot be started gives an empty output and
-    True.
+    The call blocks for `seconds` at most (None or 0: `SECONDS_FOR_VERSION`). The output is stdout and stderr
+    together, of at most `LONGEST_VERSION` bytes, decoded as UTF-8. The command gets no input. It is killed, with
+    all processes of its group, after that time, once that many bytes were read, or once its output has ended. A
+    process that has left the group runs on, and its output is not waited for any longer. Only a command that is
+    killed for its time counts as late (False). One that cannot be started gives an empty output and True.
     """
-    late = threading.Event()
     try:
         process = subprocess.Popen(
             command,
@@ -262,18 +262,34 @@ def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[st
         )
     except OSError:
         return "", True
-
-    def give_up() -> None:
-        late.set()
-        _kill(process)
-
-    timer = threading.Timer(seconds or SECONDS_FOR_VERSION, give_up)
-    timer.start()
+    output, in_time = b"", True
     with process:
-        output = process.stdout.read(LONGEST_VERSION) if process.stdout else b""
-        _kill(process)
-        timer.cancel()
-    return output.decode("utf-8", "replace"), not late.is_set()
+        try:
+            if process.stdout is not None:
+                pipe = process.stdout.fileno()
+                output, in_time = _read_for(pipe, seconds or SECONDS_FOR_VERSION)
+        finally:
+            _kill(process)
+    return output.decode("utf-8", "replace"), in_time
+
+
+def _read_for(pipe: int, seconds: float) -> tuple[bytes, bool]:
+    """Read from a pipe; return at most `LONGEST_VERSION` bytes, and whether that took less than `seconds`.
+
+    It reads until the end of the pipe, until there are so many bytes, or until the time is over.
+    """
+    output, deadline = b"", time.monotonic() + seconds
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while len(output) < LONGEST_VERSION:
+            left = deadline - time.monotonic()
+            if left <= 0 or not selector.select(left):
+                return output, False
+            read = os.read(pipe, LONGEST_VERSION - len(output))
+            if not read:
+                break
+            output += read
+    return output, True
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
