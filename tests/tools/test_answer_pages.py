@@ -48,6 +48,11 @@ def test_what_has_no_room_is_named_with_the_way_to_it_and_notes_stay() -> None:
     assert short("a", Page(5)) == "No more lines."
 
 
+def test_a_line_that_only_begins_with_a_bracket_is_no_note() -> None:
+    more, note = short(f"{WORDS}\n(x) = 3\n(a note)", folds=False).splitlines()[-2:]
+    assert ("more lines" in more, note) == (True, "(a note)")
+
+
 def test_one_endless_line_and_data_are_cut_too() -> None:
     reply = limit_reply(
         Reply("x" * 90_000, {"rows": ["y"] * 5000}), Page(), repeats=False, folds=False

@@ -267,16 +267,16 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
 
 
 def _notes_below(lines: Sequence[str], max_chars: int) -> list[str]:
-    """Return the notes that end an answer: its last lines that begin with `(`, if they fit.
+    """Return the notes that end an answer: its last lines that are in brackets, if they fit.
 
     The result has as many of the last lines as fit in `max_chars` characters, of which each line end takes one;
-    their order stays, and `lines` is not changed. Whether a `)` ends a line is not checked. Empty: the last
-    line does not begin with `(`, or does not fit.
+    their order stays, and `lines` is not changed. Empty: the last line does not begin with `(`, does not end with
+    `)`, or does not fit.
     """
     notes: list[str] = []
     for line in reversed(lines):
         max_chars -= len(line) + 1
-        if not line.startswith("(") or max_chars < 0:
+        if not (line.startswith("(") and line.endswith(")")) or max_chars < 0:
             break
         notes.insert(0, line)
     return notes
