@@ -1,6 +1,7 @@
 """Our core at OpenCode servers: where it is wanted, under which name, and how it leaves."""
 
 import asyncio
+import resource
 from pathlib import Path
 
 import anyio
@@ -129,3 +130,16 @@ def test_a_core_has_a_name_where_nothing_can_be_written() -> None:
     assert claim.name == "dapeer"
     claim.release()
     assert list(registrations.claim_abandoned_names(SERVER)) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_a_claim_that_cannot_be_written_leaves_no_file_open() -> None:
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = {*Path("/proc/self/fd").iterdir()}
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        claim = registrations.claim_name(SERVER, "/shop")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    assert claim == registrations.NameClaim("dapeer", "/shop")
+    assert {*Path("/proc/self/fd").iterdir()} == before

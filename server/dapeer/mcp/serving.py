@@ -126,9 +126,15 @@ async def serve_detached(offer: ServerOptions) -> None:
         with reaching.hold_sign_of_life(str(server.debugger.project)):
             async with unix_socket.serve(server, offer.nvim, detached=True) as guests:
                 # Who has started this process waits until it can be found, or has ended: for the end of its input.
-                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                _empty_standard_input()
                 await _wait_until_unused(server, guests)
         tasks.cancel_scope.cancel()
+
+
+def _empty_standard_input() -> None:
+    """Replace standard input by an empty one."""
+    with Path(os.devnull).open("rb") as empty:
+        os.dup2(empty.fileno(), 0)
 
 
 async def _wait_until_unused(server: DapeerServer, guests: unix_socket.SocketClients) -> None:

@@ -82,8 +82,12 @@ def claim_name(url: str, directory: str) -> NameClaim:
             path = folder / f"{_hash(url)}-{_hash(directory)}-{number}"
             lock = _open_and_lock(path, os.O_RDWR | os.O_CREAT)
             if lock is not None:
-                os.ftruncate(lock, 0)
-                os.pwrite(lock, os.fsencode(directory), 0)
+                try:
+                    os.ftruncate(lock, 0)
+                    os.pwrite(lock, os.fsencode(directory), 0)
+                except OSError:
+                    os.close(lock)
+                    raise
                 return NameClaim(_numbered_name(number), directory, path, lock)
         return NameClaim(_numbered_name(MAX_CORES), directory)
     return NameClaim(_numbered_name(1), directory)
@@ -101,11 +105,13 @@ def claim_abandoned_names(url: str) -> Iterator[NameClaim]:
         lock = _open_and_lock(path, os.O_RDWR)
         if lock is None:
             continue
-        directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
+        directory = ""
+        with contextlib.suppress(OSError):
+            directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
         if directory:
             yield NameClaim(_numbered_name(int(path.name[-1])), directory, path, lock)
         else:
-            os.close(lock)  # somebody is about to write it
+            os.close(lock)  # somebody is about to write it, or it cannot be read
 
 
 def _folder() -> Path:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -164,8 +164,8 @@ def start_own_server(
     Raises:
         OSError: The process cannot be started.
     """
-    ours, its = socket.socketpair()
-    with try_listen_for_knocks(FOR_CORES) as listener:
+    with ExitStack() as on_error, try_listen_for_knocks(FOR_CORES) as listener:
+        ours, its = map(on_error.enter_context, socket.socketpair())
         with its:
             process = subprocess.Popen(
                 # -P: a file of the project must not be taken for a module.
@@ -179,7 +179,8 @@ def start_own_server(
             )
         if listener is not None:
             wait_until_found(listener, ours, project, wish.nvim)
-    return ours, process
+        on_error.pop_all()
+        return ours, process
 
 
 def wait_until_found(
@@ -269,7 +270,6 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
         SystemUnsupported: The runtime folder cannot be used, or the log file in it cannot be written.
     """
     log = reaching.server_log_file(str(project))
-    ours, its = socket.socketpair()
     try:
         make_private(runtime_folder())
         file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
@@ -278,21 +278,20 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
             f"dapeer's server cannot be started: {error.filename}: {error.strerror}.",
             SCRIPT_INSTEAD,
         ) from error
-    with ours, try_listen_for_knocks(FOR_CORES) as listener:
+    with os.fdopen(file, "wb") as written, ExitStack() as opened:
+        ours, its = map(opened.enter_context, socket.socketpair())
+        listener = opened.enter_context(try_listen_for_knocks(FOR_CORES))
         with its:
-            try:
-                subprocess.Popen(
-                    # -P: a file of the project must not be taken for a module.
-                    [sys.executable, "-P", "-m", "dapeer", "stdio", "--detached"],
-                    stdin=its.fileno(),
-                    stdout=file,
-                    stderr=file,
-                    cwd=project,
-                    env={**os.environ, **credentials},
-                    start_new_session=True,
-                )
-            finally:
-                os.close(file)
+            subprocess.Popen(
+                # -P: a file of the project must not be taken for a module.
+                [sys.executable, "-P", "-m", "dapeer", "stdio", "--detached"],
+                stdin=its.fileno(),
+                stdout=written,
+                stderr=written,
+                cwd=project,
+                env={**os.environ, **credentials},
+                start_new_session=True,
+            )
         if listener is not None:
             wait_until_found(listener, ours, str(project), reaching.ANY, SECONDS_TO_START)
     return Path(log).read_text("utf-8", "replace").strip()[-MAX_LOG_CHARS:]
