@@ -133,11 +133,27 @@ def test_options_of_another_client_have_the_names_that_a_caller_gives_them(
 def test_options_that_a_caller_cannot_name_have_no_names() -> None:
     category = {"names": ["Python Exceptions"]}
     assert filters("debugpy").texts_of_options([{"path": [category], "breakMode": "never"}]) == []
-    for options in (
+    refused: tuple[object, ...] = (
         {"breakMode": "always"},
         {"path": [category, {"names": ["A"], "negate": True}], "breakMode": "always"},
         {"path": [{"names": ["Java Exceptions"]}], "breakMode": "always"},
         {"path": [category], "breakMode": "sometimes"},
-    ):
-        assert filters("debugpy").texts_of_options([options]) is None
+        {"path": [category], "breakMode": ["always"]},
+        {"path": [category, {"names": list[str]()}], "breakMode": "always"},
+        {"path": [category, {"names": 3}], "breakMode": "always"},
+        {"path": [category, {"names": [None]}], "breakMode": "always"},
+        {"path": [category, "A"], "breakMode": "always"},
+        {"path": ["Python Exceptions"], "breakMode": "always"},
+        {"path": "Python Exceptions", "breakMode": "always"},
+        "raised",
+        None,
+        ["raised"],
+    )
+    for option in refused:
+        assert filters("debugpy").texts_of_options([option]) is None
     assert filters("gdb").texts_of_options([{"path": [category], "breakMode": "always"}]) is None
+
+
+@pytest.mark.parametrize("options", [None, "raised", 3, {"raised": True}])
+def test_options_that_are_no_list_have_no_names(options: object) -> None:
+    assert filters("debugpy").texts_of_options(options) is None

@@ -414,3 +414,23 @@ async def test_types_of_exceptions_are_one_set_of_both(tmp_path: Path) -> None:
         await ask(c, "dap_terminate")
         await person.sees_end()
         assert (await ask(c, "dap_run", program=str(crash)))["line"] == crash.line("reraise")
+
+
+NOTIFY_FILTERS = "require('dapeer.rpc').notify('exceptions', ...)"
+NOTIFY_OPTIONS = (
+    "require('dapeer.rpc').notify('exception_options', require('dap').session().id, ...)"
+)
+
+
+async def test_exception_filters_that_are_none_change_nothing(tmp_path: Path) -> None:
+    crash = program("crash.py")
+    async with together(tmp_path, {}) as (c, person):
+        await ask(c, "dap_set_exception_breakpoints", filters=["raised"])
+        await person.run(crash)
+        await person.sees_stop(crash.line("raise"))
+        for odd in ("uncaught", 3, {"uncaught": True}, [3]):
+            await person.editor.lua(NOTIFY_FILTERS, odd)
+            await person.editor.lua(NOTIFY_OPTIONS, odd)
+        assert await chosen(c) == ["raised"]
+        await ask(c, "dap_terminate")
+        await person.sees_end()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import as_array, as_object, is_array
 from dapeer.dap.types import SetExceptionBreakpointsArguments
 
 _TYPE = re.compile(r"[\w.:$]+")
@@ -188,29 +189,32 @@ class Filters:
             return {"filters": [], "exceptionOptions": list(self._options(self._types, requested))}
         return {"filters": plain, "filterOptions": list(self._conditions(self._types, requested))}
 
-    def texts_of_options(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    def texts_of_options(self, options: object) -> list[str] | None:
         """Return another client's DAP `exceptionOptions` as the texts that dapeer's callers write.
 
         Each exception type that an option names becomes `FILTER:TYPE`; an option that names only the category,
-        `FILTER`. None means that these options cannot be written so: the adapter uses no `exceptionOptions`, or
-        one of them has no `path`, an unknown break mode, another category, or `negate`. Options with
-        `breakMode` `never` are skipped, so an empty list requests nothing.
+        `FILTER`. None means that these options cannot be written so: the adapter uses no `exceptionOptions`, they are
+        no list of objects in DAP's form, or one of them has no `path`, an unknown break mode, another category, or
+        `negate`. Options with `breakMode` `never` are skipped, so an empty list requests nothing.
         """
-        if self._types is None or not self._types.modes:
+        if self._types is None or not self._types.modes or not is_array(options):
             return None
         modes = {mode: name for name, mode in self._types.modes.items()}
         texts: list[str] = []
-        for option in options:
-            path = [list[str](part.get("names") or ()) for part in option.get("path") or ()]
-            mode = option.get("breakMode")
+        for option in map(as_object, options):
+            parts = [*map(as_object, as_array(option.get("path")))]
+            path = [as_array(part.get("names")) for part in parts]
+            mode = str(option.get("breakMode"))
             if mode == "never":
                 continue
             if mode not in modes or not path or path[0] != [self._types.category]:
                 return None
-            if any(part.get("negate") for part in option["path"]):
-                return None
             names = [name for part in path[1:] for name in part]
-            texts += [f"{modes[mode]}:{name}" for name in names] if path[1:] else [modes[mode]]
+            if any(part.get("negate") for part in parts) or not all(path):
+                return None
+            if not all(isinstance(name, str) for name in names):
+                return None
+            texts += [f"{modes[mode]}:{name}" for name in names] if names else [modes[mode]]
         return texts
 
     @staticmethod

@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.json_types import as_array
 from dapeer.base.schema_judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.feeds import Taps
@@ -378,7 +377,7 @@ class Peer:
         """Make the person's choice of exception filters everybody's, and send it to programs elsewhere.
 
         These are the running sessions outside of this Neovim; the filters count for programs that start later, too. `sent` is a list of
-        filters; nothing is sent if it changes nothing. Anything else but None counts as an empty list, which turns all filters off. None
+        filters; nothing is sent if it changes nothing. What is neither that nor None is ignored, and logged. None
         is for the adapters' defaults: programs that start later get these, and those that run keep their filters, since nvim-dap's own
         defaults, too, apply only to programs that start. It does not wait for the adapters.
         """
@@ -399,12 +398,13 @@ class Peer:
         """Apply the types of exceptions that the person has chosen by nvim-dap's API for one session.
 
         `session` is nvim-dap's number; one that is not known here is ignored. `options` are DAP's `exceptionOptions`. The filters that
-        stand for them become everybody's choice, and Neovim shows them. Options that have no such filters change nothing.
+        stand for them become everybody's choice, and Neovim shows them. Options that have no such filters, or are malformed, change
+        nothing.
         """
         if session in self.sessions.by_number:
-            named = self.sessions.by_number[session].functions_and_filters.filters.texts_of_options(
-                as_array(options)
-            )
+            filters = self.sessions.by_number[session].functions_and_filters.filters
+            # Lua's empty table may arrive as an object.
+            named = filters.texts_of_options([] if options == {} else options)
             if named is not None:
                 self._apply_exception_filters(named)
                 self._filters.show()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import anyio
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import as_array, as_object
+from dapeer.base.json_types import as_object, is_array
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.doings import PERSON
+
+log = logging.getLogger(__name__)
 
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 CHOOSE = "require('dapeer.nvim_dap.exceptions').take(...)"
@@ -286,13 +289,19 @@ class SharedFilters:
     def apply_choice(self, sent: object) -> list[str] | None:
         """Set dapeer's exception filters to what the person has chosen; they count for programs that start.
 
-        Return them if they are to be sent to running programs: None if nothing changed. `sent` is a list; anything else but None counts as
-        an empty one, so no filter at all. If it is None, for each adapter's own defaults, the result is None, too: running programs keep
+        Return them if they are to be sent to running programs: None if nothing changed. `sent` is a list of texts; anything else but None
+        changes nothing, and is logged. If it is None, for each adapter's own defaults, the result is None, too: running programs keep
         their filters. Once attached, a Neovim sends None only when a program starts for which nvim-dap has no filters but the defaults, and
         nvim-dap sends those to no other program.
         """
         # Lua's empty table may arrive as an object.
-        filters = None if sent is None else [*map(str, as_array(sent))]
+        given: object = [] if sent == {} else sent
+        filters: list[str] | None = None
+        if _is_list_of_texts(given):
+            filters = given
+        elif given is not None:
+            log.warning("Neovim sent exception filters that are no list of texts: %.200r", sent)
+            return None
         before = self._breakpoints.exceptions
         self._is_listening = False
         try:
@@ -309,6 +318,10 @@ class SharedFilters:
         """Send Neovim a new choice of exception filters, unless it has come from there."""
         if self._is_listening:
             self._neovim.send(CHOOSE, filters)
+
+
+def _is_list_of_texts(value: object) -> TypeGuard[list[str]]:
+    return is_array(value) and all(isinstance(each, str) for each in value)
 
 
 def _path_in_neovim(path: str) -> str:
