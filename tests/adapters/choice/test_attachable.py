@@ -1,6 +1,7 @@
 """Which adapter debugs a process that runs, and what keeps it from doing so."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from dapeer.adapters.choice.choice import (
     check_process,
+    check_ptrace_scope,
     choose_for_process,
 )
 from dapeer.adapters.definition.definition import load_all, shipped
@@ -91,3 +93,22 @@ def test_the_system_tells_who_may_attach(tmp_path: Path) -> None:
     scope.write_text("1\n")
     assert ptrace_scope(scope) == 1
     assert ptrace_scope(tmp_path / "nothing") == 0
+
+
+@pytest.mark.parametrize(("scope", "may_trace"), [(0, False), (0, True), (1, True), (2, True)])
+def test_a_ptrace_scope_allows_to_attach(scope: int, may_trace: bool) -> None:
+    check_ptrace_scope(scope, may_trace=may_trace)
+
+
+@pytest.mark.parametrize(
+    ("scope", "may_trace", "told"),
+    [
+        (1, False, "is 1. `sudo sysctl kernel.yama.ptrace_scope=0` allows it"),
+        (2, False, "is 2. `sudo sysctl kernel.yama.ptrace_scope=0` allows it"),
+        (3, False, "is 3. Nothing can change that until the next boot."),
+        (3, True, "is 3. Nothing can change that until the next boot."),
+    ],
+)
+def test_a_ptrace_scope_forbids_to_attach(scope: int, may_trace: bool, told: str) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(told)):
+        check_ptrace_scope(scope, may_trace=may_trace)

@@ -222,6 +222,8 @@ def _types(definitions: Definitions) -> str:
 # Attaching to running processes: which adapter fits, and what prevents it.
 
 MAY_TRACE = 1 << 19
+SCOPE_OF_NOBODY = 3
+"""The `ptrace_scope` with which nobody may attach, and which stays until the next boot."""
 """The capability CAP_SYS_PTRACE."""
 
 SECONDS_TO_CONNECT = 3.0
@@ -488,10 +490,9 @@ def _nothing_listens_error(host: str, port: int) -> ArgumentError:
 def _check_trace(pid: int) -> None:
     """Raise if the system does not let dapeer trace a process.
 
-    With the capability to trace any process (CAP_SYS_PTRACE), only a tracer that the process has already
-    prevents it: neither the process's user nor the setting `kernel.yama.ptrace_scope` is checked then. Without
-    it, a setting other than 0 counts as forbidden. Where nothing is known of the process, only the setting
-    decides.
+    With the capability to trace any process (CAP_SYS_PTRACE), only a tracer that the process has already and 3 as
+    the setting `kernel.yama.ptrace_scope` prevent it: the process's user is not checked then. Without it, a setting
+    other than 0 counts as forbidden. Where nothing is known of the process, only the setting decides.
 
     Raises:
         ArgumentError: The process is traced already, is another user's, or the setting forbids tracing.
@@ -503,21 +504,33 @@ def _check_trace(pid: int) -> None:
         raise ArgumentError(
             f"Process {pid} is debugged already, by {name} ({tracer}).", "End that first."
         )
-    if int(process_table.status(os.getpid()).get("CapEff", "0"), 16) & MAY_TRACE:
-        return
+    may_trace = bool(int(process_table.status(os.getpid()).get("CapEff", "0"), 16) & MAY_TRACE)
     owner = status.get("Uid", "").split()[:1]
-    if owner and owner != [str(os.geteuid())]:
+    if owner and owner != [str(os.geteuid())] and not may_trace:
         raise ArgumentError(
             f"Process {pid} belongs to another user ({owner[0]}).",
             "Only that user, or the administrator, may debug it.",
         )
-    scope = process_table.ptrace_scope()
-    if scope:
-        raise ArgumentError(
-            f"This system does not let processes debug others: kernel.yama.ptrace_scope is {scope}.",
-            "`sudo sysctl kernel.yama.ptrace_scope=0` allows it until the next boot; or start the "
-            "program under the debugger.",
-        )
+    check_ptrace_scope(process_table.ptrace_scope(), may_trace=may_trace)
+
+
+def check_ptrace_scope(scope: int, *, may_trace: bool) -> None:
+    """Raise if Linux's `ptrace_scope` forbids to attach to a process, also to one's own.
+
+    `may_trace` is whether dapeer has the capability CAP_SYS_PTRACE, with which only 3 forbids it.
+
+    Raises:
+        ArgumentError: It forbids that.
+    """
+    if scope == 0 or (may_trace and scope < SCOPE_OF_NOBODY):
+        return
+    raise ArgumentError(
+        f"This system does not let processes debug others: kernel.yama.ptrace_scope is {scope}.",
+        "Nothing can change that until the next boot."
+        if scope >= SCOPE_OF_NOBODY
+        else "`sudo sysctl kernel.yama.ptrace_scope=0` allows it until the next boot; or start the "
+        "program under the debugger.",
+    )
 
 
 def _name(pid: int) -> str:
