@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*?)(\.\.\.|\|join)?\}")
+_NAMED = re.compile(r"\$\{([^{}]*)\}")
 
 
 class Unset(Enum):
@@ -72,6 +73,21 @@ def fill(value: object, values: Mapping[str, object]) -> object:
         rest = [item for item in filled_items if item is not UNSET]
         return rest if rest or not value else UNSET
     return value
+
+
+def fill_known(text: str, values: Mapping[str, object]) -> str:
+    """Return a text in which each `${NAME}` whose NAME is in `values` is replaced by its value, as text.
+
+    Other text like `${…}` stays, and so does what a value itself contains.
+
+    >>> fill_known("${a} ${b} ${c}", {"a": "${b}", "b": 2})
+    '${b} 2 ${c}'
+    """
+
+    def filled(found: re.Match[str]) -> str:
+        return str(values[found[1]]) if found[1] in values else found[0]
+
+    return _NAMED.sub(filled, text)
 
 
 def fill_table(table: Mapping[str, object], values: Mapping[str, object]) -> dict[str, Any]:

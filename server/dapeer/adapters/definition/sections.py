@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from dapeer.adapters.definition.placeholders import UNSET, fill
+from dapeer.adapters.definition.placeholders import UNSET, fill, fill_known
 from dapeer.adapters.definition.table import Compiled, DefinitionTable, Evaluated, Regex, Seconds
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.exception_filters import Filter, Filters, TypeFilter
@@ -728,9 +728,7 @@ class Until:
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
         """Return one of its texts with these values in place of its placeholders, stripped."""
-        for name, value in values.items():
-            text = text.replace(f"${{{name}}}", str(value))
-        return text.strip()
+        return fill_known(text, values).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 
+from dapeer.adapters.definition.placeholders import fill_known
 from dapeer.adapters.definition.quirks import (
     FailedBreakpointReader,
     Quirks,
@@ -525,9 +526,7 @@ def _fill_placeholders(value: Value, placeholders: Mapping[str, object]) -> Valu
     like `${…}`, too: it is the user's.
     """
     if isinstance(value, str):
-        for name, known in placeholders.items():
-            value = value.replace(f"${{{name}}}", str(known))
-        return value
+        return fill_known(value, placeholders)
     if is_object(value):
         return {key: _fill_placeholders(item, placeholders) for key, item in value.items()}
     return [_fill_placeholders(item, placeholders) for item in value] if is_array(value) else value
