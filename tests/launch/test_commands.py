@@ -64,6 +64,14 @@ def test_a_command_that_no_debugger_follows_is_refused_with_the_right_call(
         assert told in str(caught.value)
 
 
+def test_the_right_call_is_valid_whatever_the_command_has(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        typed(tmp_path, "uv", "run", "--with", "rich", "it's.py", 'say "hi"', "\\n")
+    assert str(caught.value).endswith(
+        r"""dap_run(program="it's.py", args=["say \"hi\"", "\\n"])."""
+    )
+
+
 def test_who_names_a_debugger_of_the_interpreter_gets_it(tmp_path: Path) -> None:
     for words, kind in ((["python3", "a.py"], "gdb"), (["make"], "gdb"), (["python3"], "bash-dap")):
         found = typed(tmp_path, *words, kind=kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -319,19 +320,15 @@ def _dap_run_call(words: Sequence[str], env: Mapping[str, str]) -> str:
 
     It is `dap_run(program="a", args=["-v"], env={"NAME": "b"})`, with a period behind: it stands at the end of an error's advice.
     `words` is the command line: the program, then its arguments, at least one word. `env` are variables that it needs. An empty `args` or
-    `env` is left out. Each `'` becomes `"`, in values, too.
+    `env` is left out. Values are written as JSON.
     """
     given: list[tuple[str, object]] = [
         ("program", words[0]),
         ("args", list(words[1:])),
         ("env", dict(env)),
     ]
-    parts = (
-        f"{name}={value}" if not isinstance(value, str) else f'{name}="{value}"'
-        for name, value in given
-        if value
-    )
-    return f"dap_run({', '.join(parts)}).".replace("'", '"')
+    parts = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in given if value)
+    return f"dap_run({', '.join(parts)})."
 
 
 def _request_of_interpreter(
