@@ -319,8 +319,8 @@ class LineBreakpoints:
         """What the adapter says of log points passes us."""
         self._folder = folder
         self._points: dict[str, list[RequestedBreakpoint]] = {}
-        self._last_spec: list[dict[str, Any]] = []
-        """What the program was told last."""
+        self._last_spec: list[dict[str, Any]] | None = []
+        """What the program was told last; None: it was told something, and that has failed."""
         self._watch_specs: dict[int, Mapping[str, Any]] = {}
         """By number of a point: what the program is to watch."""
         self._answers: Mapping[int, Mapping[str, Any]] = {}
@@ -516,7 +516,7 @@ class LineBreakpoints:
         Points are the lines and functions at which it records, and what it watches; each has a number. The
         definition's tracer expressions, which run code of dapeer in the program, are evaluated one by one until one
         succeeds, in the frame with the adapter's id `frame_id`, or in none for None. Nothing is evaluated if the
-        program has no folder for rows, or if the points are those of the last evaluation, even one that failed. The
+        program has no folder for rows, or if the points are those of the last evaluation, unless that failed. The
         mirror gets events with the outcome at each line and function; a failed evaluation raises nothing, and is
         the `message` of all points.
 
@@ -530,16 +530,19 @@ class LineBreakpoints:
             if points == self._last_spec:
                 return
             spec = {"folder": str(self._folder()), "points": points}
-            self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
-            self._last_spec = points
+            answer, has_failed = await self._evaluate_spec(json.dumps(spec), frame_id)
+            self._apply_answers(answer)
+            self._last_spec = None if has_failed else points
 
-    async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
+    async def _evaluate_spec(
+        self, spec: str, frame_id: int | None
+    ) -> tuple[Mapping[str, Any], bool]:
         """Evaluate the definition's tracer expressions one by one until one succeeds.
 
         A tracer expression has the program collect values by itself; it runs code in the program. Return the program's
-        answer, a JSON object. `spec` is JSON: the folder for rows and the points. `frame_id` is the adapter's id of the
-        frame; None: no frame. If all fail, time out or give no JSON object, the answer has only a `message` that says
-        why the last one did.
+        answer, a JSON object, and whether all have failed. `spec` is JSON: the folder for rows and the points.
+        `frame_id` is the adapter's id of the frame; None: no frame. If all fail, time out or give no JSON object, the
+        answer has only a `message` that says why the last one did.
 
         Raises:
             ChannelClosed: The session ended first.
@@ -547,10 +550,10 @@ class LineBreakpoints:
         why = ""
         for tracer in self.tracers:
             try:
-                return await self.evaluate_object(tracer, spec, frame_id)
+                return await self.evaluate_object(tracer, spec, frame_id), False
             except (RequestFailed, RequestTimeout, ValueError) as error:
                 why = " ".join(str(error).split())[-MAX_REASON_CHARS:]
-        return {"message": f"{FAILED}: {why}"}
+        return {"message": f"{FAILED}: {why}"}, True
 
     async def evaluate_object(
         self, template: str, spec: str, frame_id: int | None
