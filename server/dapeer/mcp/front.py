@@ -98,6 +98,9 @@ _VERSION: Final = f"{_PREFIX}protocolVersion"
 """In `_meta` of each request since MCP 2026-07-28, which has no `initialize`."""
 _CLIENT: Final = f"{_PREFIX}clientInfo"
 
+_KINDS: Final = {"versions", "initialize", "lists", "modern"}
+"""The keys of the known answers."""
+
 _MESSAGE: Final = {"jsonrpc", "id", "method", "params"}
 _OPENING: Final = {"protocolVersion", "capabilities", "clientInfo"}
 _IMPLEMENTATION: Final = {"name", "version", "title", "description", "websiteUrl"}
@@ -167,14 +170,16 @@ class Conversation:
         """Return the result of `initialize`, and open the connection; None: only the whole server can answer.
 
         `params` are the request's parameters. What the lists of tools contain from then on depends on the client's capabilities. The
-        result has the client's protocol version, or one of the server's where that is unknown. With None the connection stays closed.
+        result has the client's protocol version, or one of the server's where that is unknown. With None the connection stays closed;
+        it is None, too, if `known.json` cannot be read.
         """
         if params.keys() != _OPENING or not _is_implementation(params["clientInfo"]):
             return None
         capabilities, version = params["capabilities"], params["protocolVersion"]
         if not isinstance(version, str) or not _are_capabilities(capabilities):
             return None
-        self._load()
+        if not self._load():
+            return None
         if not self._gives_data(capabilities):
             self._known_answers["lists"]["tools/list"] = _without_data(
                 self._known_answers["lists"]["tools/list"]
@@ -188,7 +193,7 @@ class Conversation:
         """Return the known result of a request since MCP 2026-07-28; None: only the whole server can answer.
 
         `method` is the request's. `meta` is its `_meta`, and must have the protocol version. The result is None if
-        no result is known for the method or the version, if `meta` names no valid client and capabilities or has
+        `known.json` cannot be read, if no result is known for the method or the version, if `meta` names no valid client and capabilities or has
         anything else than a progress token, or if the client has opened the connection by `initialize`. A result of
         `tools/list` has no output schemas if the client gets no data. With a result, the connection counts as open
         and modern from then on. The known answers are read from `known.json` for the first such request, and again
@@ -201,8 +206,8 @@ class Conversation:
         known = _is_implementation(meta.get(_CLIENT)) and _are_capabilities(capabilities)
         if (self.is_open and not self._is_modern) or not (known and _is_token(rest)):
             return None
-        if not self._is_modern:
-            self._load()
+        if not self._is_modern and not self._load():
+            return None
         if meta[_VERSION] not in self._known_answers["modern"]["versions"]:
             return None
         result = self._known_answers["modern"]["results"].get(method)
@@ -212,10 +217,17 @@ class Conversation:
         data = method != "tools/list" or self._gives_data(capabilities)
         return result if data else _without_data(result)
 
-    def _load(self) -> None:
-        """Read the known answers from `known.json`."""
-        with open(KNOWN, encoding="utf-8") as file:
-            self._known_answers = json.load(file)
+    def _load(self) -> bool:
+        """Read the known answers from `known.json`; return whether it can be read, and has all kinds of them."""
+        try:
+            with open(KNOWN, encoding="utf-8") as file:
+                known: object = json.load(file)
+        except (OSError, ValueError, RecursionError):
+            return False
+        if not _is_object(known) or not known.keys() >= _KINDS:
+            return False
+        self._known_answers = known
+        return True
 
     def _gives_data(self, capabilities: object) -> bool:
         """Whether a client with these capabilities gets the data of results.

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import cast
 
 import pytest
 from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from dapeer.mcp import front
 from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
 from dapeer.mcp.front import NOTHING, Conversation
 from tests.json_types import Json
@@ -177,3 +179,17 @@ def test_what_is_strange_in_the_newest_protocol_is_left_to_the_whole_server() ->
     for each in asked:
         assert answers(first, each)[1:] == [None], each
     assert answers(FIRST, first)[1:] == [None]
+
+
+@pytest.mark.parametrize("known", [None, b"", b"{", b"[]", b"{}", b"\xff", b"[" * 100_000])
+def test_without_its_known_answers_all_is_left_to_the_whole_server(
+    known: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "known.json"
+    if known is not None:
+        file.write_bytes(known)
+    monkeypatch.setattr(front, "KNOWN", str(file))
+    conversation = Conversation(data=True)
+    for asked in (FIRST, line(modern("server/discover", 1))):
+        assert conversation.answer(asked) is None
+        assert not conversation.is_open
