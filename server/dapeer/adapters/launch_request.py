@@ -97,10 +97,12 @@ class LaunchRequest:
 
 
 def suggested_tests(names: Sequence[str], name: str) -> str:
-    """Return a clause with names of tests that are like `name`, or the first ones.
+    """Return a clause with the names of tests that are most like `name`, or else with the first ones.
 
-    Likeness is that of the last parts behind `::`. There are at most `MAX_SUGGESTED_TESTS` of `names`, in
-    backticks. The clause begins with a semicolon: "; there is `a`, `b`". It is empty if `names` is empty.
+    The clause begins with a semicolon: "; there is `a`, `b`". It has at most `MAX_SUGGESTED_TESTS` of
+    `names`, in backticks, the most alike first. Likeness is that of the last parts behind `::`; of
+    several names with the same last part only the last one is suggested. The clause is empty if `names`
+    is empty.
     """
     by_last = {each.rpartition("::")[2]: each for each in names}
     near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)

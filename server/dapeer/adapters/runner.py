@@ -280,11 +280,12 @@ def _naming(table: DefinitionTable) -> TestSelection:
 def load_runners(*folders: Path) -> Sequence[Runner]:
     """Return the runners that folders of definitions have in `tests`, those of later folders first.
 
-    Of two with one id the later folder's wins; a folder that does not exist is empty. Within a folder, the lowest rank is
-    first. The files are read once.
+    Within a folder they are sorted by rank, the lowest first, then by file name. Of two with one id the
+    later folder's wins, within a folder the one that is sorted behind the other. A folder that does not
+    exist is empty. The same folders are read once.
 
     Raises:
-        DefinitionError: A file is wrong.
+        DefinitionError: A file is wrong, or cannot be read.
     """
     found: dict[str, Runner] = {}
     for folder in reversed(folders):
@@ -481,13 +482,16 @@ def _filled(command: Sequence[str], values: Values) -> list[str]:
 
 
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
-    """Run a command to its end, and return its stdout; what it has started is killed then.
+    """Run a command to its end, and return its stdout; what remains of its process group is killed then.
 
-    It is killed if it does not end within `seconds`, or if the caller is cancelled. It has no input. `env` are variables that replace or
-    join those of the command line that has asked for a start in this task, or else those of dapeer (`starter_environment`).
+    The command is killed if it does not end within `seconds`, or if the caller is cancelled; it has not
+    ended while a process that it started keeps its output open. The command has no input. Undecodable
+    bytes are replaced. `env` are variables that replace or join those of the command line that has
+    asked for a start in this task, or else those of dapeer (`starter_environment`).
 
     Raises:
-        AdapterFailed: It cannot be run, does not end in time, or fails, with the end of its output.
+        AdapterFailed: It cannot be run, does not end in time, or fails, with the end of its stderr or
+            else stdout.
     """
     shown = shlex.join(command)
     try:

@@ -128,11 +128,12 @@ def _server_wide_options(arguments: argparse.Namespace) -> list[str]:
 def serve(arguments: argparse.Namespace) -> int:
     """Serve MCP clients over HTTP, as the parsed arguments say, until the process is ended; return 0.
 
-    SIGTERM and SIGINT end the call; with `--with-stdin` so does the end of standard input. All debug sessions
-    are ended then. The port is printed to stdout, the address for clients to stderr.
+    SIGTERM and SIGINT end the call; with `--with-stdin` so does the end of standard input. All debug
+    sessions are ended then. The port is printed to stdout, the address for clients to stderr.
 
     Raises:
-        ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
+        ArgumentError: The port cannot be had, or the token, a group of tools, or an option of an
+            integration cannot be used.
         DefinitionError: The definition of an adapter is wrong.
         NoNeovim: The Neovim to attach to is not there.
         SystemUnsupported: Standard output is closed.

@@ -105,9 +105,10 @@ class ProcessTree:
     def _definition_if_other_language(self, pid: int) -> Definition | None:
         """Return the definition for a process of another language than the root's; None: of the same language.
 
-        The root is the session of the process that was attached to first. One language in common is enough for None. Where
-        no adapter that is ready fits the process, the root's own definition is returned: the process counts as one of
-        another language. The search reads the process's files: call this in a thread.
+        The root is the session of the process that was attached to first. One language in common is enough
+        for None. Of the definitions that fit the process the first that is ready counts, or the first of
+        all if none is ready. Where none fits, the root's own definition is returned: the process counts as
+        one of another language. The search reads the process's files: call this in a thread.
         """
         ours = self.root.plan.definition
         try:

@@ -140,13 +140,14 @@ class TaskRun:
         """Start one task, wait until it ends well (or, in the background, is ready), and append to `outcomes`.
 
         The line that is appended says that the task is ready, or ended with exit code 0; a task that fails
-        appends nothing. The task is a command of the project's tasks.json, to which the caller must have the
-        person's consent. A task has `SECONDS_OF_TASK` to end, a background task `SECONDS_TO_BE_READY` to be
-        ready; one that takes longer runs on until `self.processes` are ended.
+        appends nothing. The task is a command of the project's tasks.json, to which the caller must have
+        the person's consent. A task has `SECONDS_OF_TASK` to end, a background task `SECONDS_TO_BE_READY`
+        to be ready; one that takes longer runs on until `self.processes` are ended, though only a
+        background task's output is still read.
 
         Raises:
-            TaskFailed: The task cannot be run, ends with another exit code than 0, ends before it is ready, or
-                takes too long; or a pattern takes too long for a line.
+            TaskFailed: The task cannot be run, ends with another exit code than 0, ends before it is ready,
+                or takes too long; or a pattern takes too long for a line.
             ArgumentError: A pattern of a background task is invalid.
         """
         running = await self._start_task(task)

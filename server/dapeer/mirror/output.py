@@ -177,7 +177,8 @@ class OutputLog:
 def _piece_from(piece: OutputPiece, since: int) -> OutputPiece:
     """Return the part of a piece from cursor `since` on: the piece itself if it begins there or later.
 
-    Otherwise a copy is returned, whose `start` is `since`; the piece is not edited.
+    Otherwise a copy is returned, whose `start` is `since`, and whose text is empty if the piece ends
+    there or before. The piece is not edited.
     """
     cut = max(0, since - piece.start)
     return (

@@ -91,11 +91,12 @@ async def look_at(address: str, project: Path) -> FoundNeovim | None:
 
 
 async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
-    """Look at the Neovim at an address, and return what it is; None if none listens there.
+    """Look at the Neovim at an address, and return what it is; None if there is none.
 
-    A Neovim that does not answer in time is returned, too, with the state `busy` and only what is known from
-    elsewhere. `project` is dapeer's working directory, from which `folder_distance` are counted; they are None if Neovim's
-    folder is unknown or belongs to another project.
+    None is also returned if the connection ends early, or an answer is an error. A Neovim that does not
+    answer in time is returned with the state `busy` and only what is known from elsewhere. `project` is
+    dapeer's working directory, from which `folder_distance` is counted; the distance is None if
+    Neovim's folder is unknown, deleted, or of another project.
 
     Raises:
         ForeignListener: Another user of this machine listens there.

@@ -341,9 +341,12 @@ class NvimSessions:
     async def _prepare(self, session: ForwardedSession) -> None:
         """Set what a new program collects and at which exceptions it stops, then let its start continue.
 
-        It waits for the session's `initialized_event` event, or its end, first. What the adapter refuses to collect is left out. The start's own
-        exception filters come before those of everybody; if its own are invalid, the start fails and the session is terminated. In the end
-        Neovim is notified that the start may go on, with the arguments of `setExceptionBreakpoints`, or None without filters.
+        First `initialized_event` of the session, or its end, is awaited without a limit. What the adapter
+        refuses to collect is left out. The start's own exception filters come before those of everybody. If
+        its own are invalid, the start fails, the session is terminated, and Neovim is not notified. Else
+        Neovim is notified in the end that the start may go on, with the arguments of
+        `setExceptionBreakpoints`; None: there are no filters, or preparing them has failed, which is
+        logged.
         """
         await session.wait_for(lambda: session.initialized_event.is_set() or session.is_over, None)
         breakpoints = self._debugger.breakpoints

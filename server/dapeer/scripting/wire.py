@@ -82,10 +82,12 @@ class Connection:
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         """Call a tool with those of the arguments that are not None, and return its answer.
 
-        What the server has to say besides is added to `news_lines`. `tool` is the tool's whole name, such as `dap_run`.
+        `tool` is the tool's whole name, such as `dap_run`. The answer's text joins its text parts by line
+        breaks. News that comes with the answer is added to `news_lines`, also where the tool fails. If a
+        call of `call_beside` is answered first, its answer is returned instead.
 
         Raises:
-            ToolError: The tool has failed, or there is none of that name.
+            ToolError: The tool has failed, or the server rejects the call, as of an unknown tool.
             ServerGone: The server has ended.
         """
         given = {name: value for name, value in arguments.items() if value is not None}

@@ -538,10 +538,11 @@ async def dap_set_exception_breakpoints(
 def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[str]:
     """Return a line for each session whose adapter does not have all of these exception filters.
 
-    `filters` are the filters' ids, maybe with conditions. Empty: all have them.
+    `filters` are the filters' ids, maybe with conditions. A line names the session and the reason.
+    Empty: all have them, or `sessions` is empty.
 
     Raises:
-        ArgumentError: None of the adapters has them all.
+        ArgumentError: None of the adapters has them all; it is the first session's error.
     """
     unable: dict[int, ArgumentError] = {}
     for session in sessions:

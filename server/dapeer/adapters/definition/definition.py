@@ -89,7 +89,9 @@ def conditions_hold(
 def _is_of_kind(path: Path, variant: Variant) -> bool:
     """Return whether a program's file meets the conditions of a variant on its content, name and place.
 
-    A condition that the variant does not set is met. The file, and folders above it, may be read.
+    The conditions are `binary`, `holds`, `names`, `outside` and `inside`; one that the variant does not
+    set is met, and the others of the variant are not looked at. A file that cannot be read meets
+    neither `binary` nor `holds`. The file, and folders above it, may be read.
     """
     return (
         (not variant.binary or is_binary(str(path)))

@@ -262,11 +262,13 @@ class DefinitionTable:
         return float(value)
 
     def one_of(self, key: str, names: tuple[Word, ...], default: Word | None = None) -> Word:
-        """Return the text at a key, which must be one of `names`; `default` where the key is missing.
+        """Return the text at a key, or `default` where the key is missing; either must be one of `names`.
+
+        A `default` of None counts as an empty text.
 
         Raises:
-            DefinitionError: The value is none of `names`, or no text, or the key is missing and `default` is
-                None.
+            DefinitionError: The value, or the default where the key is missing, is none of `names`; or the
+                value is no text.
         """
         value = self.get(key, str, default or "")
         for name in names:

@@ -66,8 +66,10 @@ class RepetitionFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether to log a record: of each place, the first `MOST_ALIKE` per `SECONDS_PER_PLACE`.
 
-        A place is the line of source code that logs; records below a warning always pass. Each call counts the record. The number of those
-        that were dropped is appended to the message of the first record of the place's next period, which is changed.
+        A place is the line of source code that logs. Records below a warning always pass, and are not
+        counted; each call counts any other record. A place's period begins with the first record that comes
+        after the last period. The number of records that were dropped in the last period, if any, is
+        appended to that record's message, which is changed.
         """
         if record.levelno < logging.WARNING:
             return True

@@ -462,11 +462,13 @@ def _fold_loops(
 
 
 def _align_turns(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
-    """Yield the parts (start, period, how often it repeats) so that a loop's turns begin with one line.
+    """Yield the parts (start, period, number of turns) so that a loop's turns begin with the same line.
 
-    After an odd turn another line may seem to begin them. Such a part is shifted, so that its turns are like those of an earlier part; it
-    then repeats once less, and each step before and behind it is yielded as a part of its own, with period 1. So all steps of `parts` are
-    covered still. `shapes` has a number for each step, equal for steps that are alike.
+    A part whose turns are unlike those of any earlier part, but like those of one if begun at a later
+    step, is shifted: it begins at that step and repeats once less, and each step before and behind it
+    is yielded as a part of its own, with period 1. Any other part stays as it is, and so does one that
+    does not repeat. So all steps of `parts` are covered still. `shapes` has a number for each step,
+    equal for steps that are alike.
     """
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:

@@ -130,9 +130,10 @@ def calls_of(message: Json) -> list[Json]:
 def call_of(part: Json, max_chars: int) -> Json:
     """Return a tool's call as data: `tool`, `status`, `input`, and `output` or `error` if there is one.
 
-    `part` is the call as OpenCode sends it. `input` is the object that the tool got, `{}` if none is known; if its
-    JSON is longer than `max_chars`, it is that JSON as a text, cut to `max_chars`. `output` and `error` are texts,
-    each cut to `max_chars`; empty ones are left out.
+    `part` is the call as OpenCode sends it. `input` is the object that the tool got, `{}` if none is
+    known; if its JSON is longer than `max_chars`, it is that JSON as a text, cut. `output` and `error`
+    are texts, cut likewise; empty ones are left out. A text that is cut has `max_chars` characters, and
+    then a note of its length.
     """
     state: Json = part["state"]
     given: Json = state.get("input") or {}

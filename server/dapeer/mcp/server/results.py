@@ -260,9 +260,11 @@ def with_news(result: t.CallToolResult, news: Sequence[str]) -> t.CallToolResult
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
     """Return a copy of a result in which long texts that the caller has given as arguments are cut.
 
-    Each is cut to `MAX_QUOTED_CHARS` characters, in text and data: the caller knows the rest. `arguments` are the call's, by name, of
-    which nested texts and keys count, too. At most `MAX_ECHOES` different texts are cut, the longest. Without a long text the result
-    itself is returned.
+    A long text has more than `MAX_QUOTED_CHARS` characters. Where a text, data or a key of the result
+    has one, or a long beginning of one, the first `MAX_QUOTED_CHARS` characters stay, with the length
+    behind: the caller knows the rest. `arguments` are the call's, by name, of which nested texts and
+    keys count, too. At most `MAX_ECHOES` different texts are cut, the longest. Without a long text the
+    result itself is returned.
     """
     long = sorted({each for each in _texts(arguments) if len(each) > MAX_QUOTED_CHARS}, key=len)[
         -MAX_ECHOES:

@@ -75,10 +75,11 @@ class ForwardedSession(Session):
     def on_message(self, message: Message) -> None:
         """React to a message: note a terminal, the end of the replayed journal, and why a start has failed.
 
-        An event that says that nvim-dap has a terminal for the program makes this session the program's keyboard.
-        An event at the end of the replayed journal sets `replayed_event`. At a response of `setBreakpoints`, the
-        present text of every file that has breakpoints in the mirror is kept. A failed `launch` or `attach` sets
-        `failure` and the cause of the end. Other messages are ignored.
+        An event that says that nvim-dap has a terminal for the program makes this session the program's
+        keyboard. An event at the end of the replayed journal sets `replayed_event`. At a response of
+        `setBreakpoints`, also a failed one, the present text of every file that has breakpoints in the
+        mirror is kept. A failed `launch` or `attach` sets `failure`, and the cause of the end if none is
+        known. Other messages are ignored.
         """
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):

@@ -304,9 +304,10 @@ class Program(Generic[Of]):
     def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
         """Return the session to show to a caller that waits for a stop of `session`; None: keep waiting.
 
-        That is `session` if it has stopped after the stop number `epoch`. Else it is another session whose stop nobody was shown, and
-        which is not in `old` (pairs as `unseen_stops` returns them). Else, when `session` has ended, it is one that is stopped, or the
-        one that shows how the program has ended.
+        That is `session` if its present stop has a greater number than `epoch`. Else it is another session
+        whose stop nobody was shown, and which is not in `old` (pairs as `unseen_stops` returns them); of
+        several, the one with the lowest id. Else, when `session` has ended, it is the first that is
+        stopped, though its stop was shown, or else the one that shows how the program has ended, if it has.
         """
         stop = session.mirror.stop
         if stop is not None and stop.number > epoch:

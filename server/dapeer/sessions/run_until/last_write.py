@@ -153,13 +153,15 @@ class WritesUpToStop(AtWatchpoint):
     async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) that have written at a stop; record the write.
 
-        For a write in the scope, the frames of the stopped thread are kept in `stack`. Of the first
-        `MAX_READ_WRITES` writes the variables are read into `variables`, which is empty for later ones. None: no
-        frame is in the scope, and nothing is recorded.
+        The place is that of the innermost frame in the scope, which has written itself or has called what
+        did. The frames of the stopped thread are then kept in `stack`. Of the first `MAX_READ_WRITES`
+        writes the variables are read into `variables`, which is empty for later ones. None: no frame is in
+        the scope; nothing is recorded, and `stack` and `variables` stay.
 
         Raises:
             NotStopped: The thread runs.
-            DapeerError: The stack or the variables cannot be fetched.
+            DapeerError: The stack or the variables cannot be fetched; without the variables the write
+                counts all the same.
         """
         frames = await self.session.inspect.whole_stack(stop.thread_id)
         found = await super().note_cause_place(stop)

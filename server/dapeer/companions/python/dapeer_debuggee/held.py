@@ -61,10 +61,14 @@ def class_member(kind: Any, name: str, missing: Any = None) -> Any:
 
 
 def value_text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
-    """Return a value as Python writes it, in about `max_chars`; of what does not fit, only its size.
+    """Return a value as text, in about `max_chars`, without running code of the program.
 
-    No code of the program runs. A string inside another value has at most `MAX_STRING_CHARS`. `around` are the ids of the objects that it
-    is in, the outermost first; empty for a value by itself.
+    Values of built-in types are as Python writes them. A string or bytes that is too long is cut, and
+    its length added; inside another value it has at most `MAX_STRING_CHARS`. Of an integer of more than
+    `MAX_BITS` bits the highest 64 are shown, in hexadecimal; other numbers are never cut. Containers
+    are cut as `container` says, those of a subclass have its name, and other objects are shown by
+    `object_text`. `around` are the ids of the objects that the value is in, the outermost first; empty
+    for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:

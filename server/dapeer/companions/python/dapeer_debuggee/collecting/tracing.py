@@ -414,10 +414,13 @@ class TracingHooks:
     def _wrap(self, patch: Any) -> None:
         """Replace the functions of pydevd that set trace functions, so that ours are set around them.
 
-        Those that get a trace function get ours around it; after the one that sets trace functions in the frames
-        of a thread, `adopt` sets ours in the frames with points. When pydevd clears its caches, `self.skipped` is
-        emptied. `patch` is this patch's `patching.Row`, which calls this function when it is applied; its `undo`
-        puts back what was replaced.
+        Those that get a trace function get ours around it; after the one that sets trace functions in the
+        frames of a thread, `adopt` sets ours in the frames with points. When pydevd clears its caches,
+        `self.skipped` is emptied. `patch` is this patch's `patching.Row`, which calls this function when it
+        is applied; its `undo` puts back what was replaced.
+
+        Raises:
+            Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
         """
 
         @patch.replace(SET)

@@ -73,12 +73,13 @@ class Finder(importlib.abc.MetaPathFinder):
             sys.meta_path.remove(self)
 
     def _patch(self) -> None:
-        """Replace the method (see `__init__`) by ours, if its module is imported by now; else do nothing.
+        """Replace the method (see `__init__`) by ours if its module, imported by now, has it; else do nothing.
 
-        It must not be called again once that is done.
+        This must not be called again once the method was found, even if an error was raised.
 
         Raises:
-            Misfit: The method has another shape; it is not tried again.
+            Misfit: The method has other parameters; it is not replaced.
+            ValueError, TypeError: The method's parameters are unknown.
         """
         owner: Any = getattr(sys.modules.get(self._module), self._class, None)
         stock = getattr(owner, self._method, None)

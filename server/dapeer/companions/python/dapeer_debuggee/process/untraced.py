@@ -103,10 +103,11 @@ class Tracing:
     def begin(self) -> None:
         """Trace all threads by pydevd from now on, if they are not traced yet and there is a debugger.
 
-        `threading.settrace` is set for later threads, unless the program has set one.
+        `threading.settrace` is set for later threads, unless the program has set one. The debugger's
+        threads are left alone.
 
         Raises:
-            Misfit: Threads that ran already cannot be traced; the others are.
+            Misfit: Threads that ran already cannot be traced; later ones are, and `is_on` is True.
         """
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if self.is_on or debugger is None:

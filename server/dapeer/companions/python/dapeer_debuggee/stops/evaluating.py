@@ -377,7 +377,12 @@ NAMES = patching.Row(
 def complete_names(patch: Any) -> None:
     """Patch pydevd so that completing names of a frame runs no code of their values.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    All names of the frame, its globals and the built-in ones are then offered. pydevd's own function
+    still completes attributes, and names without a frame. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
     """
     tips: Any = importlib.import_module(TIPS)
 

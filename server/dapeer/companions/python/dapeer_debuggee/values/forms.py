@@ -358,8 +358,9 @@ def edges(max_chars: int) -> tuple[int, int]:
 def first_corner(value: Any, max_chars: int) -> tuple[Any, int]:
     """Return the part of an array at its first indices that is small enough to show, and its depth.
 
-    The part is a view, the array itself if that is small enough. The depth is how many leading dimensions were left out by taking their
-    first index. `max_chars` tells how many elements can be shown.
+    Small enough is what `max_chars` characters can show whole, or what has at most `MAX_ELEMENTS`
+    elements at the ends of its dimensions. The part is a view, or the array itself if that is small
+    enough. The depth is how many leading dimensions were left out by taking their first index.
     """
     threshold, edge = edges(max_chars)
     deep, shape = 0, tuple(value.shape)

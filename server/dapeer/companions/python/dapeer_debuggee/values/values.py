@@ -572,9 +572,10 @@ def attribute_texts(held: dict[str, Any], left: int, within: Inside) -> list[str
 
 
 def sort_key(item: tuple[str, Any]) -> int:
-    """Return a key to sort attributes by: 0 a number or text, 1 an object, 2 a container, 3 None.
+    """Return a key to sort attributes by: 0 a plain value, 1 an object, 2 a container, 3 None.
 
-    `item` is name and value.
+    `item` is name and value. A plain value's class is exactly `str`, `int`, `float`, `bool` or `bytes`;
+    a container's is one of `BRACKETS`, or derives from one.
     """
     kind: Any = type(item[1])  # pyright: ignore[reportUnknownVariableType]
     if objects.is_one_of(kind, (str, int, float, bool, bytes)):
