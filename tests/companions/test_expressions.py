@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dapeer.adapters.definition.definition import load, read_with_shared, shipped
-from dapeer.adapters.definition.table import COMPANIONS
+from dapeer.adapters.definition.table import COMPANIONS, without_docstrings
 from dapeer.base.json_types import is_object
 from dapeer.mirror.places import SPEC
 from tests.processes import LIMIT
@@ -63,6 +63,34 @@ def test_the_texts_of_an_expression_hold_all_that_they_import(key: str) -> None:
     assert files
     missing = {other for each in files for other in imported(each)} - files
     assert not {each.name for each in missing}
+
+
+def without_texts_by_themselves(source: str) -> str:
+    """Return the syntax tree of a module as text, without statements that are only a string."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = [
+                each
+                for each in node.body
+                if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+            ]
+    return ast.dump(tree)
+
+
+@pytest.mark.parametrize("key", EXPRESSIONS)
+def test_a_text_is_sent_without_its_docstrings_and_with_all_its_lines(key: str) -> None:
+    files = {
+        each for pattern in TEXTS.findall(EXPRESSIONS[key]) for each in COMPANIONS.glob(pattern)
+    }
+    for file in files:
+        source = file.read_text("utf-8")
+        sent = without_docstrings(source)
+        assert sent.count("\n") == source.count("\n")
+        assert without_texts_by_themselves(sent) == without_texts_by_themselves(source)
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        nodes = [each for each in ast.walk(ast.parse(sent)) if isinstance(each, documented)]
+        assert not [each for each in nodes if ast.get_docstring(each)]
 
 
 def test_no_text_is_sent_that_an_answer_does_not_need() -> None:

@@ -548,10 +548,10 @@ class RecognisedRunner:
 def recognise(runners: Sequence[Runner], file: Path) -> RecognisedRunner:
     """Return the runner of a file, or of a folder, with tests, and the project that it is in.
 
-    The first of `runners` decides for which the content of `file` speaks; else the nearest folder above `file`
-    with a file that is a sign of a runner; else the first runner that needs no sign. The project's folder
-    (`root`) is the one with the sign; without a sign it is the folder of `file`, and `marker` is `file`. Files
-    are read; nothing is run.
+    Only those of `runners` count that take files of this name, or folders. The first of them decides for which
+    the content of `file` speaks; else the nearest folder above `file` with a file that is a sign of a runner;
+    else the first runner that needs neither sign nor content. The project's folder (`root`) is the one with the
+    sign; without a sign it is the folder of `file`, and `marker` is `file`. Files are read; nothing is run.
 
     Raises:
         AdapterUnknown: None of these runners fits.

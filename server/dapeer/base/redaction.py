@@ -522,8 +522,8 @@ def _cookie_secrets(text: str) -> Iterator[Span]:
 
     Start and end are offsets in `text`, without the end itself; the label is `cookie`. Looked at are the
     contents of cookie headers, jars and variables in `text`. Left out are attributes such as `Path`, and
-    values that are code or placeholders. A value looks like a token if it has at least 8 characters of mixed
-    kinds.
+    values that are code or placeholders, or shorter than 4 characters. A value looks like a token if it has at
+    least 8 characters, letters and digits among them.
     """
     for jar in _COOKIES.finditer(text):
         end = jar.end() if "\\n" not in jar["jar"] else text.index("\\n", jar.start("jar"))

@@ -215,12 +215,12 @@ class StrippedArguments:
 def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
     """Return a call's arguments without the optional ones that the model only filled in, at any depth.
 
-    `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and
-    0 where the minimum is 1. Where one object has `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` are
-    left out as well; `zeros` of the result names those, at any depth, that differ from their default and so
-    could be meant (`wait=false`). `empty` has the schema's names of the call's own arguments that said nothing,
-    without those inside objects. Keys of `arguments` stay as the caller wrote them; `arguments` itself is not
-    changed.
+    `schema` is the tool's JSON Schema. Values that say nothing are `""` (unless an `enum` has it), `{}`, an
+    `[]` that clears nothing, and 0 where the minimum is above 0. Where one object has `MIN_FILLED_ARGUMENTS` of
+    them, its `false`, 0 and `[]` are left out as well; `zeros` of the result names those, at any depth, that
+    differ from their default and so could be meant (`wait=false`). `empty` has the schema's names of the call's
+    own arguments that said nothing, without those inside objects. Keys of `arguments` stay as the caller wrote
+    them; `arguments` itself is not changed.
 
     >>> kinds = {"id": {"type": "integer", "minimum": 1}, "wait": {"type": "boolean", "default": True}}
     >>> without_filled({"id": 0, "wait": False}, {"properties": kinds}).arguments

@@ -297,7 +297,8 @@ def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentPar
 def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, help_text: str) -> None:
     """Add to a parser the option `--nvim` with this default, which `help_text` names for a reader.
 
-    Its value is `auto`, `none`, or the address of a Neovim in its normal form.
+    Its value is `auto`, `none`, or the address of a Neovim in its normal form; None if it is not given and
+    `default` is None.
     """
     parser.add_argument(
         "--nvim",

@@ -292,9 +292,10 @@ class Values:
         return self.locals(top)
 
     def locals(self, frame_id: int) -> list[Variable]:
-        """Return the local variables and arguments of a frame, as far as fetched, in the adapter's order.
+        """Return the variables of a frame's local scopes, as far as fetched, in the adapter's order.
 
-        Names that pytest gives to parts of an assertion are left out.
+        `local_scopes` says which scopes these are: also that of a returned value, and of a JavaScript module in a frame
+        outside of functions. Names that pytest gives to parts of an assertion are left out.
         """
         return [
             variable

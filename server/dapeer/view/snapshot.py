@@ -74,7 +74,8 @@ def new_output(
 def last_lines(text: str) -> str:
     r"""Return the last lines of a text, at most `OUTPUT_LINES` and `OUTPUT_CHARS`.
 
-    The first of them is whole unless the last line alone is longer than that, or there is no other one; then its end is returned.
+    A line that is cut by `OUTPUT_CHARS` is left out, unless no line feed is behind it but one at the end: then
+    its end is returned. For `OUTPUT_LINES`, lines also end where `str.splitlines` ends them, as at a CR.
 
     >>> last_lines("progress 10%\r" * 100)[-13:]
     'progress 10%\r'
@@ -248,9 +249,12 @@ class Summary(TypedDict):
 def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return the snapshot of a stop: location, source, stack, locals, changes, new output and notes.
 
-    Nothing is requested: what was not fetched is missing. The frames in `stack` get handles of the stop; else neither stop nor mirror is
-    changed. `session_id` is the session's id; paths are relative to `project`, but for `file`. Long texts are shortened. Empty fields are
-    left out, except `stack` and `locals`.
+    Nothing is requested: what was not fetched is missing. The frames in `stack` get handles of the stop; else
+    neither stop nor mirror is changed. `session_id` is the session's id; paths are relative to `project`, but
+    for `file`. Long texts are shortened. Empty fields are left out, except `stack` and `locals`.
+
+    Raises:
+        ArgumentError: The stop has as many handles as it may have, and a frame needs a new one.
     """
     notes = [*filter(None, (stop.findings.outdated_source, stop.findings.left_out_note))]
     if stop.findings.printed_place is not None:

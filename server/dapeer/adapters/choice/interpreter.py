@@ -220,10 +220,10 @@ def find_program(
 ) -> str | None:
     """Return the program that a bare name means; None if there is none.
 
-    It is a console script beside the given `python` or of the project's virtual environment, or a program on PATH.
-
-    A relative folder of PATH, or one within the project, is passed over: what lies there is not what the name means elsewhere. `env` has
-    `PATH` and the active environment.
+    The program is a console script beside the given `python`, else one in the active virtual environment or the
+    `.venv` of `cwd` or of a folder above, or dapeer's own if `cwd` is in its project, else a program on PATH. A
+    relative folder of PATH, or one within the project, is passed over: what lies there is not what the name
+    means elsewhere. `env` has `PATH` (else the system's default) and the active environment.
 
     Raises:
         ArgumentError: `python` is no interpreter.

@@ -58,6 +58,22 @@ def retired_in(values: Mapping[str, object], above: str = "") -> Iterator[str]:
                 yield from retired_in(each, f"{name}.")
 
 
+def without_docstrings(source: str) -> str:
+    """Return a companion's source with an empty text and as many line breaks in place of each docstring.
+
+    A program that it is sent into needs no docstrings, and they are more than a third of it. Its lines keep their
+    numbers, for tracebacks. It must have no strings in three single quotes.
+    """
+
+    def empty(found: re.Match[str]) -> str:
+        """Return what stands for a comment or string."""
+        if found[1] is None or found[2] is None:
+            return found[0]
+        return found[1] + '""' + "\n" * found[0].count("\n")
+
+    return _COMMENT_OR_STRING.sub(empty, source)
+
+
 class _Dataclass(Protocol):  # what `dataclasses.fields` accepts
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -84,6 +100,11 @@ def installation_values() -> dict[str, object]:
 
 
 _TEXTS = re.compile(r"\$\{texts:([^{}]+)\}")
+_COMMENT_OR_STRING = re.compile(
+    r"""#[^\n]*|(^[ ]*)?r?\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3}($)?|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
+    re.DOTALL | re.MULTILINE,
+)
+"""A string in three double quotes is a docstring if nothing stands before it (group 1) and behind it (2)."""
 
 _KINDS: Mapping[Any, str] = {
     str: "a string",
@@ -177,8 +198,9 @@ class DefinitionTable:
         """Return an expression of the program's language; `default` where the key is absent.
 
         Each `${texts:PATTERN}` in it is replaced by a JSON object, which has the texts of all companions' files
-        that match the glob pattern PATTERN, by their paths in `companions/`, and the environment variable
-        `DAPEER_PATCHES` under that name, empty if it is not set. The key counts as read from now on.
+        that match the glob pattern PATTERN, by their paths in `companions/` and without their docstrings, and the
+        environment variable `DAPEER_PATCHES` under that name, empty if it is not set. The key counts as read
+        from now on.
 
         Raises:
             DefinitionError: The value is no text, or no file matches a PATTERN.
@@ -190,7 +212,9 @@ class DefinitionTable:
             if not files:
                 raise self.wrong(f"`{self.dotted_name(key)}`: no companion file matches {found[1]}")
             known = {
-                each.relative_to(COMPANIONS).as_posix(): each.read_text(encoding="utf-8")
+                each.relative_to(COMPANIONS).as_posix(): without_docstrings(
+                    each.read_text(encoding="utf-8")
+                )
                 for each in files
             }
             return json.dumps({**known, SETTING: os.environ.get(SETTING, "")})

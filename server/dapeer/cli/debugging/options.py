@@ -305,7 +305,7 @@ def _place(text: str) -> dict[str, Any]:
 
 
 def arguments_of(typed: Mapping[str, Any], tool: str, known_tool: KnownTool) -> dict[str, Any]:
-    """Return the arguments of a tool that were typed; what was left out is not in them.
+    """Return the arguments of a tool that were typed, without those left out and those the tool lacks.
 
     `typed` are argparse's results by name, among which pairs of `NAME=VALUE` are tuples already. A list of pairs
     becomes an object, a single empty text an empty list, and a place such as `FILE:LINE` the arguments that it

@@ -351,9 +351,9 @@ def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
     """Yield the ranges to cut out: each run of statements at a path, with line ends before it.
 
     A range is (start, end), indexes of characters in `text`, the end exclusive. `path` has the keys. A range
-    begins up to two line ends before its run, and has the blanks and tabs between; for a run with nothing but
-    those before it in the text, all line ends after it are cut out instead. Without a statement at the path
-    nothing is yielded.
+    begins up to two line ends before its run, and has the blanks and tabs between. Where only blanks and tabs,
+    or nothing, are before the run in the text, they stay, and all line ends after the run are cut out instead.
+    Without a statement at the path nothing is yielded.
     """
     for start, end in _runs(text, path):
         head = text[:start].rstrip(" \t")

@@ -184,7 +184,8 @@ def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseExceptio
     Args:
         patching: The module `patching`.
         causes: A pair is appended for each such file: unittest's exception, and the one that the import raised.
-            Nothing is appended where no exception is being handled when unittest makes the test.
+            Nothing is appended where unittest's has a traceback, or no exception
+            is being handled when unittest makes the test.
     """
     made = "unittest.loader:_make_failed_test"
     row = patching.Row(

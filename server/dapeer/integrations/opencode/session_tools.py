@@ -50,9 +50,9 @@ Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 async def opencode_sessions(call: Call, directory: Directory = None, count: Count = 20) -> Reply:
     """List a directory's OpenCode sessions, the newest first, and whether they are busy.
 
-    At most `count` sessions are listed, none that has a parent session. `directory` None is the project's.
-    The data has `sessions`, each with `session_id`, `title`, `directory` and `state`:
-    `idle`, or the state that OpenCode tells of a busy session.
+    At most `count` sessions are listed, none that has a parent session. A relative `directory` is below the
+    project; None: the project. The data has `sessions`, each with `session_id`, `title`, `directory` and
+    `state`: `idle`, or the state that OpenCode tells of a busy session.
 
     Raises:
         NoOpenCode: No OpenCode server is known.

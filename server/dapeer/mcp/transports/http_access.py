@@ -70,7 +70,7 @@ def temporary_token(port: int) -> Generator[tuple[str, Path]]:
     Token and path are yielded. An older file of the same port is replaced, and those of killed servers are removed.
 
     Raises:
-        ArgumentError: The folder for it cannot be written.
+        ArgumentError: The folder for it cannot be made, locked or written, or is another user's.
     """
     path = Path(folder_names.state()) / f"token-{port}"
     lock = ExitStack()

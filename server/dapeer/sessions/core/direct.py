@@ -644,14 +644,15 @@ class DirectSession(Session):
     async def disconnect(self, *, terminate: bool | None) -> bool:
         """Send `disconnect` and end the session; return whether the debuggee was ended with it.
 
-        `terminate` says whether to end the debuggee; None: only if it was launched. A debuggee that is not ended is released first, so that
-        the end of dapeer does not kill it; breakpoints that would stop it are removed. After an error the session is not closed here, and
-        such a debuggee stays released.
+        `terminate` says whether to end the debuggee; None: only if it was launched. A debuggee that is not ended is
+        released first, so that the end of dapeer does not kill it; where the adapter would leave it stopped,
+        breakpoints are removed and it is resumed. After an error the session is not closed here, and such a
+        debuggee stays released.
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched; nothing has happened.
-            RequestTimeout: The adapter did not answer in time. If it is dapeer's own, it was forced to end: a launched program was killed
-                with it, and an attached one is to be detached from.
+            RequestTimeout: The adapter did not answer in time. If it is dapeer's own, it was forced to end: a launched
+                program was killed with it, and an attached one is to be detached from.
             DapeerError: The adapter rejected a request; nothing was killed.
         """
         ending = self.launched if terminate is None else terminate

@@ -212,8 +212,9 @@ class Plan:
 
         A child is a process that the program has started. `config` is the configuration that the adapter offers for
         it. Of the command line, which is read from the running process, the name is the part that the definition's
-        pattern takes, without the project's folder and cut to `LONGEST_NAME` characters. It is passed over if the
-        definition has no pattern, or the process id or the command line is unknown. The title is this plan's own.
+        pattern takes, without the project's folder and cut to `LONGEST_NAME` characters. The command line is passed
+        over if the definition has no pattern or the pattern does not match, or the process id is unknown. The title
+        is this plan's own.
         """
         children = self.definition.children
         pid = children.pid_of(config) if children is not None else 0

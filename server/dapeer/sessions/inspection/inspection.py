@@ -319,9 +319,10 @@ class Inspection(Fetching):
     async def _inspect(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
 
-        If the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.real_reason`), the error that the
-        program has printed since the previous stop is recorded as the stop's exception, and the place that it names
-        (`_keep_printed_place`). Errors of the adapter raise nothing.
+        A step that has printed nothing by then does not wait, unless the adapter tells when output is complete. If
+        the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.real_reason`),
+        the error that the program has printed since the previous stop is recorded as the stop's exception; for such
+        a report also the place that it names (`_keep_printed_place`). Errors of the adapter raise nothing.
         """
         try:
             self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))

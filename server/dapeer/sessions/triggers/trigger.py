@@ -413,7 +413,7 @@ def _parse_command(spec: Json) -> CommandRun:
 
 
 def _texts(value: object, key: str) -> dict[str, str]:
-    """Return an object's names and values as texts; None gives an empty dict.
+    """Return an object's names and values as texts, made by `str`; None gives an empty dict.
 
     `value` is what the caller gave under `key` ("headers" or "env"), which errors name.
 

@@ -331,14 +331,14 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
 
 
 def resolve_column(path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
-    """Return a breakpoint whose `at`, a text on its line, is replaced by the column where the text is.
+    """Return a breakpoint whose `at`, a text on its line, is replaced by the `column` of the text, from 1.
 
-    The line is read from the file at `path`, and counts as empty where it cannot be read. A breakpoint without `at` is returned unchanged;
-    a new object is returned otherwise.
+    The line is read from the file at `path`, and counts as empty where it cannot be read. A breakpoint without
+    `at` is returned itself; with `at` a new object is returned, in which a given `column` is replaced.
 
     Raises:
-        ArgumentError: The text is not on the line, or there several times; or the line is very long with many statements, as minified code,
-            and neither `at` nor a column is given.
+        ArgumentError: The text is not on the line, or there several times; or the line is very long with many
+            statements, as minified code, and neither `at` nor a column is given.
     """
     line = line_text(path, requested["line"])
     text = requested.get("at")

@@ -220,8 +220,8 @@ def _is_next_number(label: str, following: str) -> bool:
 def fold_answers(answers: Mapping[str, str]) -> str:
     r"""Return the answers of several members of a group as one text, in which equal lines are written once.
 
-    `answers` has each member's text by its label, and must not be empty. Where all have the same number of lines, they are compared line by
-    line, else as a whole.
+    `answers` has each member's text by its label; without a member the result is empty. Where all have the same
+    number of lines, they are compared line by line, else as a whole.
 
     >>> print(fold_answers({"0": "x = 3\n(in f a.py:3)", "1": "x = 3\n(in f a.py:3)", "2": "x = nan\n(in f a.py:3)"}))
     x = 3 in 0 and 1; nan in 2

@@ -173,6 +173,10 @@ def pass_exits(patch: Any) -> None:
     pydevd still stops at `SystemExit` if the user has asked for stops at that exception. A reload is asked for by
     the exit code `RELOAD`, in a process that the reloader of Flask or Django has started. `patch` is this patch's
     `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: A function of pydevd's is not as the row states; `Row.apply` catches this.
+        AttributeError: pydevd lacks such a function; `Row.apply` catches this, too.
     """
 
     def is_end(error: Any) -> bool:

@@ -77,7 +77,13 @@ WAIT: dict[Any, str] = {
 def count_conditions(patch: Any) -> None:
     """Patch pydevd so that it evaluates conditions and hit conditions by `breaking.conditions_hold`.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    pydevd's own function is not called. Where the conditions do not hold, the waiting log message is dropped.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it.
+
+    Raises:
+        Misfit: A function of pydevd's is not as the row states; `Row.apply` catches this.
+        AttributeError: pydevd lacks such a function; `Row.apply` catches this, too.
     """
 
     @patch.replace(CONDITION)
@@ -410,7 +416,10 @@ names = FileNames()
 
 
 def count_common_names(path: str, other: str) -> int:
-    """Return how many names, separated by `os.sep`, are the same at the ends of `path` and `other`."""
+    """Return how many names, separated by `os.sep`, are the same at the ends of `path` and `other`.
+
+    The empty name before a leading separator counts, too: `/a` and `/a` have two.
+    """
     count = 0
     for one, its in zip(reversed(path.split(os.sep)), reversed(other.split(os.sep))):
         if one != its:
