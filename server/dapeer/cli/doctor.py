@@ -557,9 +557,12 @@ def _examine_all() -> list[Finding]:
     """Return findings on all adapters: whether each is installed, and debugs a small program, and notes.
 
     Each adapter has one finding, in the order of the definitions; behind it are its notes if it was tried. Only
-    adapters that are ready are tried: all at once, each on a program in a folder that is removed afterwards. It
-    blocks until they have ended, which takes at most `SECONDS_FOR_ALL` and 3 seconds more, and runs an event loop of
-    its own, so it must not be called in one.
+    adapters that are ready are tried: all at once, each on a program in a folder that is removed afterwards.
+    The trials take at most `SECONDS_FOR_ALL` and 3 seconds more. The call blocks until all is known, and runs
+    an event loop of its own, so it must not be called in one.
+
+    Raises:
+        DefinitionError: A definition is wrong, or a folder defines an id twice.
     """
     definitions = list(_definitions())
     with ThreadPoolExecutor() as pool:

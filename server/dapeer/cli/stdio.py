@@ -102,14 +102,13 @@ def _needs_only_own_tools() -> bool:
 def _serve(argv: Sequence[str], *, for_neovims: bool, data: bool) -> int:
     """Answer the client by a front until the whole server is needed, which takes over; return the code.
 
-    The front is a thread that reads stdin, and answers the client's first requests before the server's
-    modules are loaded. The whole server is needed when the client sends what the front cannot answer, or with
-    `for_neovims` once the client has opened its connection and a Neovim of this user listens. The call blocks
-    until the client has left, or the server has ended. The code is 0 if the client leaves before, else that
-    of the server. `argv` is the command line, which the server reads. `for_neovims`: a Neovim of this user
-    needs the whole server, too; if no socket can be opened at which Neovims announce themselves, that is
-    needed as soon as the client has opened its connection. `data`: the client gets results as data. The
-    signals SIGTERM and SIGINT end the process from here on.
+    The front is a thread that reads stdin, and answers the client's first requests before the server's modules
+    are loaded. The whole server is needed when the client sends what the front cannot answer, or with
+    `for_neovims` once the client has opened its connection and a Neovim of this user listens; if no socket can
+    be opened at which Neovims announce themselves, the opened connection is enough. The call blocks until the
+    client has left, or the server has ended. The code is 0 if the client leaves before the server is needed,
+    else that of the server. `argv` is the command line, which the server reads. `data`: the client gets results
+    as data. The signals SIGTERM and SIGINT end the process from here on.
     """
     from dapeer.base.system import termination
     from dapeer.mcp.front import Front

@@ -122,10 +122,12 @@ class ThreadLocations:
 def parse_object_value(text: str) -> Mapping[str, Any]:
     """Parse the result of an evaluated expression as a JSON object, and return that object.
 
-    `text` is the value as an adapter shows it: a text in quotes of the program's language is unquoted first.
+    `text` is the value as an adapter shows it: if it begins with `'` or `"`, it is first read as a literal of
+    Python, whatever the program's language.
 
     Raises:
-        ValueError: The value is no JSON object. The message is `text` itself, or `nothing was told` if it is empty.
+        ValueError: The value is no JSON object. The message is `text` itself, or `nothing was told` if it is
+            empty.
     """
     try:
         # Some adapters show a text as the program would write it.

@@ -119,8 +119,9 @@ class UnfoldedValues:
     def _unfolded(self, variable: Variable, enclosing: tuple[int, ...], done: list[int]) -> str:
         """Return a member's value as text, with its own members where they were fetched.
 
-        `enclosing` are the references of the containers that it is in; references of containers that are expanded for it are appended to
-        `done`. A text that the program itself printed of it replaces both.
+        `enclosing` are the references of the containers that it is in; references of containers that are expanded
+        for it are appended to `done`. If the program itself has told the member's text (`reported_members`), that
+        text is returned instead, and only the member's own reference is appended.
         """
         reference = variable["variablesReference"]
         if reference in self.reported_members:

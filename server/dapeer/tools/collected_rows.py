@@ -107,9 +107,10 @@ def _timeline(
     """Return the rows of several points as lines in the order of collection, as the selection says.
 
     A point is a place that collects. `chosen` are the collections to show, at least one. The first line has the
-    count of all rows. Points whose columns the filter does not fit are left out, unless it fits none. `search`
-    finds the texts that have a regular expression, for a filter with `matches`, and blocks: call this in a
-    thread. Nothing is marked as shown.
+    count of the rows for which the selection's filter (`where`) holds; its `rows` are positions among these. If
+    the selection chooses nothing, most rows of a long list are left out. Points whose columns the filter does
+    not fit are left out, unless it fits none. `search` finds the texts that have a regular expression, for a
+    filter with `matches`, and blocks: call this in a thread. Nothing is marked as shown.
 
     Raises:
         ArgumentError: The filter fits none of the points, or is invalid; the selection's `rows` are no range;

@@ -276,9 +276,12 @@ def _instructions(
 ) -> list[dict[str, Any]]:
     """Return instructions as data: `address`, `instruction`, and what else is known of each.
 
-    That is `symbol`, `file`, `line` and `current`. An instruction without a source line has that of the one before. `here` is the address
-    of the frame's instruction, which is marked as `current`; None: there is none. `path` is the file of the first instructions if the
-    adapter leaves it out. `disassembled` are the instructions as the adapter sends them.
+    That is `symbol`, `file`, `line` and `current`; what is empty is left out, and file and line appear only
+    together. Addresses get one form (`normalize_address`), and white space in an instruction becomes single
+    spaces. An instruction without a source line, or without a file, has that of the one before. `here` is the
+    address of the frame's instruction, which alone is marked by `current`; None: there is none. `path` is the
+    file of the first instructions if the adapter leaves it out. `disassembled` are the instructions as the
+    adapter sends them.
     """
     rows: list[dict[str, Any]] = []
     line = None

@@ -322,7 +322,11 @@ def _place(stop: Stop) -> FramePlace:
 
 
 def _source(stop: Stop) -> str:
-    """Return the source around a stop, with line numbers and an arrow; empty if it is unknown."""
+    """Return the source around a stop, with line numbers and an arrow; empty if it is unknown.
+
+    The indentation that all lines share is left out, and long lines are cut. There is no arrow if the stop's
+    line is unknown or not among these lines.
+    """
     mark = _place(stop).get("line")
     if stop.findings.source is None:
         return ""
@@ -357,8 +361,9 @@ def snapshot_of_end(
     `cause` is why it ended; None: not known. `since` is a cursor in the output. The exit code is left out if it
     is not known, dapeer ended the program (`by_us`), or a signal killed it. `error` is the last error that the
     program has printed, as a match with the groups `file`, `line` and perhaps `error`; it is left out if it is
-    None or the exit code is 0. The failed expressions are in `notes`, with dapeer's patches that are off and
-    were not reported yet. Paths in `project` are relative to it there.
+    None or the exit code is 0. `notes` has at most `FAILURES` failed expressions, with dapeer's patches that
+    are off and were not reported yet, and a count of the others; notes on the output come before. Paths in
+    `project` are relative to it there.
     """
     snapshot = Snapshot(session_id=session_id, state="ended")
     if mirror.exit_code is not None and not by_us and not (cause or "").startswith(KILLED):

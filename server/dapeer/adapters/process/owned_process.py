@@ -244,9 +244,9 @@ class Processes:
 
         Return whether it does: True also if it was claimed or added before, False for dapeer itself and for a `pid`
         of 1 or less. `pid` is the process that the adapter names. The number alone says nothing, as it may be one
-        of a container or of another machine, so a process that no process of the session has started is left alone.
-        One that is claimed is also watched by the reaper, the child process that ends what is left if dapeer is
-        killed.
+        of a container or of another machine, so a process that neither the session nor the debug session above it
+        has started (`has_started`) is left alone. One that is claimed is also watched by the reaper, the child
+        process that ends what is left if dapeer is killed.
         """
         if pid in self._by_pid or pid <= 1 or pid == os.getpid():
             return pid in self._by_pid

@@ -230,8 +230,8 @@ def pending_signals(pid: int) -> int:
 def lack_of_tasks() -> str:
     """Return a sentence that this user can start only few more processes and threads; else empty.
 
-    The room is the least of what the user's limit and the control groups allow, and "few" is less than `ENOUGH_TASKS`. Not for Windows,
-    where it raises `ImportError`.
+    The room is the least of what the user's limit, which does not count for root, and the control groups allow,
+    and "few" is less than `ENOUGH_TASKS`. Not for Windows, where it raises `ImportError`.
     """
     import resource  # noqa: PLC0415 - Windows has none, and loads this module
 

@@ -159,7 +159,10 @@ def _add_place(
 ) -> None:
     """Add to a parser an argument of the tool that is a word by place, not an option.
 
-    `name` is the tool's argument, or `PLACE` for `FILE:LINE`. `known_tool` is what is known of the tool `tool`: its schema and traits.
+    `name` is the tool's argument, or `PLACE` for `FILE:LINE`, which may be missing only for `dap_source`.
+    Another argument may be missing if the schema does not require it; an array takes several words. If missing,
+    an array gets no attribute in the parsed result, any other argument None. `known_tool` is what is known of
+    the tool `tool`: its schema and traits.
     """
     if name == PLACE:
         metavar = PLACES.get(tool, FILE_OR_FUNCTION)

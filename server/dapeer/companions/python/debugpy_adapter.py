@@ -355,9 +355,13 @@ def hold_until_failure(
 def try_again(patch: Any) -> None:
     """Patch debugpy's adapter so that it injects its code again, where nothing connects.
 
-    It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the
-    output of both only if the attach fails. `patch` is this patch's `patching.Row`: it calls this function when it is
-    applied, and its `undo` puts back what was replaced by it.
+    It tries `MAX_CONNECT_TRIES` times in all, but not again once the injector has ended with an error. It also
+    runs debugpy's injector by `debugpy_injector.py`, and reports the output of the injectors only if one fails.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it.
+
+    Raises:
+        Misfit: debugpy lacks what is to be replaced; `Row.apply` handles that.
     """
     servers: Any = importlib.import_module(SERVERS)
     injectors: list[Any] = []

@@ -158,13 +158,15 @@ def answer_drain(patch: Any) -> None:
 def pass_drain_on(patch: Any) -> None:
     """Patch debugpy's adapter so that it passes the request `dapeerDrain` on to its launcher.
 
-    The launcher's answer is passed back: `{"sent": True}` says that all output has been sent. The capability `dapeerDrains` is added to the
-    response of `initialize`. A launcher that `launch_beneath` has not started does not know the request; then the adapter itself answers
-    `{"sent": False}` at once. `patch` is this patch's `patching.Row`: it calls this function when it
-    is applied, and its `undo` puts back what was replaced by it.
+    The launcher's answer is passed back: `{"sent": True}` says that all output has been sent. The capability
+    `dapeerDrains` is added to the response of `initialize`. Without a launcher, or with one that
+    `launch_beneath` has not started, the adapter itself answers `{"sent": False}` at once. `patch` is this
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
 
     Raises:
-        Misfit: The row by which the launcher knows the request is switched off.
+        Misfit: debugpy lacks what is to be replaced, or the row by which the launcher knows the request is
+            switched off; `Row.apply` handles that.
     """
     client: Any = importlib.import_module("debugpy.adapter.clients").Client
     later: Any = importlib.import_module("debugpy.common.messaging").NO_RESPONSE

@@ -267,8 +267,8 @@ def _notification(method: str, **params: object) -> bytes:
 def _answer_of_ended_server(request: Json) -> Json:
     """Return the `result` or `error` that answers a request whose server has ended, as a JSON object.
 
-    A diff that waits for a person's decision, which is a call of a tool for that, counts as rejected; any other request gets the error
-    that the server has ended.
+    A call of a tool whose name begins with `OPEN_DIFF`, which waits for a person to decide on a diff, gets the
+    result that the diff was rejected; any other request gets the error that the server has ended.
     """
     name = _part(request, "params").get("name")
     if not (isinstance(name, str) and name.startswith(OPEN_DIFF)):

@@ -75,10 +75,10 @@ class MovedFiles:
     async def start_translating(self, path: str, name: str) -> None:
         """Have the adapter or `PathNames` translate the path of a file to the program's `name` from now on.
 
-        If the definition has a command `rename`, and both paths have folders before their common end, the adapter
-        evaluates that command for these folders; else the `PathNames` given to the constructor learn the two paths.
-        First the mirror gets a note on the file, and the file counts as named for `find_name`; both stay if the
-        command fails. The file's breakpoints are not sent again here.
+        If the definition has a command `rename`, and both paths have folders before a common end of at least one
+        name, the adapter evaluates that command for these folders; else the `PathNames` given to the constructor
+        learn the two paths. First the mirror gets a note on the file, and the file counts as named for `find_name`;
+        both stay if the command fails. The file's breakpoints are not sent again here.
 
         Raises:
             DapeerError: The adapter rejects the command, or does not answer.

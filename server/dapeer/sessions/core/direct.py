@@ -315,11 +315,11 @@ class DirectSession(Session):
     async def answer(self, request: Request) -> Body:
         """Carry out `startDebugging` or `runInTerminal` for the adapter; return the response's body.
 
-        `startDebugging` puts an `OfferedChild` into `offered_children` and waits, without a limit, until the holder of the
-        session accepts or refuses the offer; the body is empty. `runInTerminal` starts the command in a new
-        terminal of dapeer's; the body has its `processId`. If the plan has a process that waits (`plan.waiting`),
-        no command is started: that process becomes its program, with the request's `env`, and the body has the id
-        of that process.
+        `startDebugging` puts an `OfferedChild` into `offered_children` and waits, without a limit, until the holder
+        of the session accepts or refuses the offer; the body is empty. `runInTerminal` starts the command in a new
+        terminal of dapeer's; the body has its `processId`. If the plan has a process that waits
+        (`plan.waiting_process`), the command (`args`) is ignored: that process goes on as its own program, with the
+        request's `env`, and the body has its id.
 
         Raises:
             RequestFailed: The request is another one, has no `args`, or the offer was refused; or the command

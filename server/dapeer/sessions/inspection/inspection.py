@@ -472,11 +472,12 @@ class Inspection(Fetching):
     async def _fetch_omitted_elements(self, stop: Stop) -> None:
         """Fetch the omitted elements of the locals at a stop, and of needed ones `MAX_LEVELS` levels deeper.
 
-        Needed are the locals that the shown source uses, and the arguments; other locals are opened if there is
-        room. Of all of these at most `MAX_LOCALS` are opened (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap),
-        and as many on each deeper level, which are those of the first `FIRST_ELEMENTS` needed ones. In a session of
-        nvim-dap one more expression is evaluated for objects of which the adapter shows nothing. The deeper levels
-        take at most `SECONDS_TO_OPEN`. The mirror keeps what is fetched, and requests that fail are ignored.
+        Needed are the locals that the shown source uses, and the arguments. Elements are fetched only of the first
+        `MAX_LOCALS` locals (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap), the needed ones before the others.
+        The deeper levels begin with the first `FIRST_ELEMENTS` needed ones, have at most as many members each, and
+        take at most `SECONDS_TO_OPEN`. In a session of nvim-dap one expression is evaluated first, for these locals
+        and for needed objects of which the adapter shows nothing; what it tells of is not fetched. The mirror keeps
+        what is told and fetched, and requests that fail are ignored.
         """
         needed, others = variables.by_need(stop)
         parts = stop.values.unfolded

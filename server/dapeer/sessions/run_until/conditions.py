@@ -58,10 +58,12 @@ async def condition_places(
 ) -> list[ConditionPlace]:
     """Return path, line and column of the breakpoints whose condition is to look at an expression.
 
-    They are the lines of the scope's `files`, or without these of the user's loaded files. With `functions` in the scope, only loaded
-    files in whose text one of the names occurs count, beside `files` and the file of `frame`, the frame where the program is stopped.
-    The adapter is asked which lines can have a breakpoint; those that cannot have another condition are left out. The column is 0 if
-    there is none. `until_definition` is the definition's `[until]` table. With `frame` None no expression of it is evaluated.
+    They are the lines of the scope's `files`, or without these of the user's loaded files. With `functions` in
+    the scope, a loaded file counts only if one of the names occurs in its text; all of `files`, and the file of
+    `frame`, the frame where the program is stopped, count in any case. The adapter is asked which lines can
+    have a breakpoint; those that cannot have another condition are left out. The column is 0 if there is none.
+    `until_definition` is the definition's `[until]` table. With `frame` None no expression of that table is
+    evaluated.
 
     Raises:
         NoConditions: There are more than `MOST_FILES` files or `MOST_LINES` lines, or no lines.

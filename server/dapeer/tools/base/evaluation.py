@@ -166,8 +166,10 @@ async def _request_completions(
 def _value_in_returned_function(session: Session, name: str) -> list[str]:
     """Return the value that a variable had in the function that has just returned to this frame.
 
-    It is a list of one text. Empty: no function has just returned, or it had no variable of that name. The text is `NAME = VALUE in
-    FUNCTION, which has returned`.
+    That is its value at the last stop in the function, perhaps not that at its end. The result is a list of one
+    text, `NAME = VALUE in FUNCTION, which has returned`, with the value cut to about `VALUE_CHARS`. Empty: the
+    session is not stopped, no function in which it had stopped has just returned, or no local of that name was
+    there.
     """
     stop = session.mirror.stop
     last = stop_in_returned_function(session.mirror.history, stop) if stop else None
@@ -374,9 +376,10 @@ async def consequence_noted(
 ) -> AsyncGenerator[None]:
     """Run the block of a `with`, and note in the call's answer if the program has left its stop by then.
 
-    The note says that the program runs now, has stopped anew (and where), or has ended. It is added, too, when the block raises a
-    `DapeerError`, except for `ChannelClosed`, which itself says how the program ended. No other exception leads to a note. All are raised
-    on. `remaining` limits the wait for the new place.
+    The note says that the program runs now, has stopped anew (and where), or has ended. Of a program that was
+    running before the block, only a stop is noted. The note is added, too, when the block raises a
+    `DapeerError`, except for `ChannelClosed`, which itself says how the program ended. No other exception leads
+    to a note. All are raised on. `remaining` limits the wait for the new place.
     """
     before = session.mirror.stop
     try:

@@ -218,8 +218,9 @@ def receiver(node: Any, method: str) -> Any:
 def is_changed(node: Any, step: Any) -> bool:
     """Return whether an instruction stores or deletes a name, attribute or item of an expression.
 
-    `node` is a tree of `ast`; for None it is False. `step` is a `dis.Instruction`. An attribute counts by its name alone, whatever object
-    has it; any stored item counts if the expression has an item.
+    `node` is a tree of `ast`; for None it is False. `step` is a `dis.Instruction`. A variable counts by its
+    name alone, whatever its scope, and an attribute, whatever object has it; any stored or deleted item counts
+    if the expression has an item or a slice.
     """
     if node is None or not step.opname.startswith(STORES):
         return False

@@ -31,8 +31,9 @@ def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
 
     It is like the value's `repr` where that is short, else it is cut, with the length; line breaks and other
     unprintable characters are escaped. Whole, whatever `max_chars` says, are floats, booleans, None, integers
-    between -2**64 and 2**64, and lists and tuples of at most `MAX_ELEMENTS` elements that are all short
-    (`is_small`). Larger integers get three times as many characters.
+    between -2**64 and 2**64 (both exclusive), and lists and tuples of at most `MAX_ELEMENTS` elements that are
+    all short (`is_small`). A larger integer is cut if it has more than `3 * max_chars` bits, which is about
+    `max_chars` digits.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:
