@@ -68,7 +68,7 @@ def test_the_texts_of_an_expression_hold_all_that_they_import(key: str) -> None:
 class WithoutTexts(ast.NodeTransformer):
     """Takes from a syntax tree each statement that is only a string."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:  # noqa: N802 - its base class calls it
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         return None if is_text else node
 

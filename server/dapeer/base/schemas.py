@@ -512,7 +512,8 @@ def _value(value: object) -> str:
 def _references(node: object) -> Iterator[str]:
     """Yield the targets of all references in a decoded JSON Schema, such as `#/$defs/point`, at any depth.
 
-    A target comes as often as it is referred to. A value that is neither an object nor a list yields nothing.
+    References are texts at the keys `$ref` and `$dynamicRef`, wherever these are. A target comes as often as it is
+    referred to. A value that is neither an object nor a list yields nothing.
     """
     inner: Iterable[object] = ()
     if is_object(node):

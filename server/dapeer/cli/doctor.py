@@ -395,9 +395,13 @@ def report() -> int:
 def report_as_data() -> int:
     """Print the state of this installation, its adapters and assistants as JSON; return the exit code.
 
-    Each ready adapter debugs a small program, and each assistant's command is started. The keys are `version`,
-    `installation`, `adapters` and `assistants`; the last three are lists of findings, each with `state`, `what` and
-    `detail`. The code is `NOTHING_READY` if no adapter debugs, else 0.
+    Each ready adapter debugs a small program, or is only started where dapeer has none or lacks a compiler, and
+    each assistant's command is started. The keys are `version`, `installation`, `adapters` and `assistants`; the
+    last three are lists of findings, each with `state`, `what` and `detail`. The code is 0 if an adapter is still
+    `ready` after that, else `NOTHING_READY`. It runs event loops of its own, so it must not be called in one.
+
+    Raises:
+        DefinitionError: The definition of an adapter is wrong; nothing is printed.
     """
     found = _examine_all()
     _print_data(

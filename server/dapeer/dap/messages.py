@@ -89,7 +89,8 @@ def _formatted(error: Body) -> str:
 def describe(message: Message) -> str:
     """Return a short name of a message for a log line: its kind, number and command, or the event's name.
 
-    A failed response ends with ` (failed)`. Bodies and arguments are left out.
+    The number in a response's name is that of its request; a failed response ends with ` (failed)`. Bodies and
+    arguments are left out.
 
     >>> describe(Request(2, "next"))
     'request #2 next'

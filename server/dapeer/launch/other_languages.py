@@ -359,9 +359,10 @@ class _StandIns:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Debug the stand-in that has connected, and let it go on in any case; errors are logged.
 
-        It waits until the first session of the program is known. A process that is not of this program, or that nobody means, goes on
-        undebugged. `reader` and `writer` are the connection: the stand-in sends what it is as a line of JSON, and goes on when it is sent
-        one.
+        It waits until the first session of the program is known. A process that is not of this program, or that
+        nobody means, goes on undebugged; so does one whose start fails, of which the program gets a note. `reader`
+        and `writer` are the connection, which is closed at the end: the stand-in sends what it is as a line of JSON,
+        and goes on when it is sent one.
         """
         waiting: WaitingProcess | None = None
 
@@ -445,8 +446,10 @@ class _StandIns:
     ) -> None:  # fmt: skip
         """Start a session for a stand-in, or note why that was not done; return when it may go on.
 
-        `definition` is that of its adapter, `told` what the stand-in says of itself, and `parent` the session that its own becomes a child
-        of. `reader` ends when the stand-in has gone on: if that was by itself, nothing is attached to that is not attached to yet.
+        `definition` is that of its adapter, `told` what the stand-in says of itself, and `parent` the session that its
+        own becomes a child of, and whose program gets the note. `reader` ends when the stand-in has gone on: if dapeer
+        has not let it, and it is not traced yet, the start is cancelled, and the note says that no debugger came in
+        time. No error of the start is raised: the note tells it.
         """
         shown = shortened(escaped(told.command), MAX_COMMAND_CHARS)
         why = f"no debugger came within {SECONDS_TO_ATTACH:g} s"

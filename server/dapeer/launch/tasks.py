@@ -275,13 +275,14 @@ class StartTasks:
     async def run_before(self) -> list[str]:
         """Run the tasks before the start, and return a line on what became of each.
 
-        The call waits until each task has ended or, in the background, is ready. Background tasks go on after the call:
-        `release` ends them if the start fails, `until_end_of_all` at the end of the programs. The list is empty if there
-        are no tasks before the start.
+        The call waits until each task has ended or, in the background, is ready. Background tasks go on after the
+        call: `release` ends them if the start fails, `until_end_of_all` at the end of the programs. The list is
+        empty if there are no tasks before the start. After an error or a cancellation all that was begun is ended,
+        which is not waited for.
 
         Raises:
-            TaskFailed: A task has failed; all that was begun is ended.
-            ArgumentError: A pattern of a background task is invalid; all that was begun is ended.
+            TaskFailed: A task cannot be run, has failed, takes too long to end, or is not ready in time.
+            ArgumentError: A pattern of a background task is invalid.
         """
         if self._plan == TaskPlan():
             return []

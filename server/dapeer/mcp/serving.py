@@ -110,16 +110,16 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
 async def serve_detached(offer: ServerOptions) -> None:
     """Serve clients at the project's socket until it is unused for long, or commands end the server.
 
-    The server ends after `SECONDS_UNUSED` without a client at its socket and without a debugged program.
-    SIGTERM or SIGINT ends the server, too; at the end all debug sessions are ended. Standard input is replaced
-    by an empty one once the server can be found, which is how the process that has started this one learns of
-    it.
+    The server ends after `SECONDS_UNUSED` without a client at its socket and without a debugged program, and after
+    `dapeer end --all` as soon as there are neither. SIGTERM or SIGINT ends it, too; at the end all debug sessions
+    are ended. Standard input is replaced by an empty one once the server can be found, which is how the process
+    that has started this one learns of it.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
-        NoNeovim: The Neovim to attach to is not there.
-        OSError: The runtime folder cannot be written.
+        ExceptionGroup: It wraps, perhaps in further groups, a `NoNeovim` (the Neovim to attach to is not
+            there) or an OSError (the runtime folder cannot be written).
     """
     async with running_server(offer) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_end_calls_at, stop, server, tasks.cancel_scope)

@@ -98,8 +98,8 @@ class BreakpointStatuses:
     def response_handlers(self) -> Mapping[str, ResponseHandler]:
         """Return the handlers of successful responses to requests that set breakpoints, by command.
 
-        The mirror calls each with the request's arguments and the response's body. It passes failed responses to
-        `record_refusal` instead.
+        The commands are those for lines, functions, data and instructions, not for exceptions. The mirror calls each
+        handler with the request's arguments and the response's body, and passes failed responses to `record_refusal`.
         """
         return {
             SET_LINES: self._set_lines,

@@ -27,11 +27,12 @@ SendChange = Callable[[Session], Awaitable[object]]
 
 
 async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-    """Make `requested` all breakpoints of a file in a session; if its file has changed, send no new ones.
+    """Make `requested` a file's breakpoints in a session; of a changed file only those on lines with one.
 
-    `path` is the file. The program is asked first whether it has loaded the changed file again. One that has another
-    version loaded keeps those breakpoints that it has, on their old lines. Those that it does not get are recorded in
-    `program.awaited_breakpoints`. If the loaded text is not known, all are sent.
+    `path` is the file. The program is asked first whether it has loaded the changed file again. One that has
+    another version loaded gets those breakpoints on whose line, in that version, it has one already, and loses
+    what is not among them. The others are recorded in `program.awaited_breakpoints`. If the loaded text is not
+    known, all are sent.
 
     Raises:
         SourceChanged: The program does not get some of them.

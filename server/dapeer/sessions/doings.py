@@ -117,8 +117,11 @@ class Doings:
     def record_move(self, command: str, session: int, program: object) -> None:
         """Record that a request (`continue`, `terminate`, …) has resumed or ended a program.
 
-        `command` is the name of a request that resumes or ends, `session` a session's id, `program` the program itself. Nothing is recorded
-        outside of `acting_as`.
+        `command` is the name of the request, `session` a session's id, `program` the program itself. Nothing is
+        recorded, or raised, outside of `acting_as`.
+
+        Raises:
+            KeyError: `command` is none of `_VERBS`.
         """
         doer = _DOER.get()
         if doer is not None:

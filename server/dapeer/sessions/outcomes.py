@@ -150,11 +150,11 @@ def _is_unproven(verdict: Verdict) -> bool:
 def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
     """Return the verdict on a breakpoint's place; None: there is nothing to tell of its place.
 
-    A breakpoint that the program has not reached, and that no adapter has verified, is "rejected" or
-    "pending" while the program goes on, and "never bound" once it has ended. Any other breakpoint is "moved"
-    or "not hit", or None if all is well, as `_verdict_on_bound` decides. The verdict's detail is the line to
-    which it was moved (` → 12`), or the reason in brackets; "not hit" of a breakpoint on its own line has
-    none.
+    A breakpoint that no adapter has verified, that the program has not reached, and of which no evaluation has
+    failed, is "rejected" or "pending" while the program goes on, and "never bound" once it has ended. Any other
+    breakpoint is "moved" or "not hit", or None if all is well, as `_verdict_on_bound` decides. The verdict's
+    detail is the line to which it was moved (` → 12`), or the reason in brackets, if there is one; "not hit" of a
+    breakpoint on its own line has none.
     """
     states = {each.state for each in facts.answers}
     if facts.is_reached or facts.has_failed or "verified" in states:

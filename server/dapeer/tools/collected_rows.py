@@ -342,8 +342,9 @@ async def record_life(
 async def _run_to_recorded_call(session: Session, recorded: CollectedRow, seconds: float) -> bool:
     """Resume the second run until the recorded call has come up again, or it ends; False: no time left.
 
-    A call that is equal in function, arguments and result counts; it is looked for at each stop. The result does not say whether the
-    call has come up or the program has ended. `seconds` limits the whole.
+    At each stop, the call with the hit number of `recorded` is looked up in the rows; it counts if it is equal
+    in function, arguments and result. The run stays at the stop where it was found. The result does not say
+    whether the call has come up or the program has ended. `seconds` limits the waits for stops.
 
     Raises:
         DapeerError: A stopped program cannot be resumed.

@@ -426,9 +426,10 @@ class NeovimTool:
 def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool]:
     """Yield the tools of the attached Neovims whose names are free, each with `PREFIX` before its name.
 
-    The others are reported to their Neovims as refused, before the first is yielded: a name is not free if it is in `taken`, the names of
-    other tools, with or without `PREFIX`. Tools that several Neovims describe alike are one; of those that differ, the first has no
-    suffix, and each other one has `_` and the id of the first Neovim that describes it so.
+    The others are reported to their Neovims as refused, before the first is yielded: a name is not free if it is
+    in `taken`, the names of other tools, with or without `PREFIX`. Tools that several Neovims describe alike are
+    one; of those that differ, the first has no suffix, and each other one has `_` and the id of the first Neovim
+    that describes it so, repeated while another tool has that name.
     """
     homes: dict[str, list[tuple[LuaTool, list[Peer]]]] = {}
     for peer in peers.attached.values():

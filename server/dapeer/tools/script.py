@@ -44,13 +44,15 @@ async def dap_script(
 ) -> Reply:
     """Run Python that has the tools as methods, and return what it prints: `with d.run("a.py", breakpoints=[…]) as s: print(s.place, s.value("x")); s.continue_()`.
 
-    `code` runs in a process of its own, in the project's folder, for at most `timeout_ms`; then it is killed. `d` is a `Debugger`, whose
-    calls of tools are made for this client. What the script has launched ends with it, unless it has kept it; notes name these sessions.
-    The data has `printed`, of which the middle is left out if it is long. An exit code other than 0, or the end of the time, gives a failed
-    reply.
+    `code` runs in a process of its own, in the project's folder, for at most `timeout_ms`; then it is killed.
+    `d` is a `Debugger`, whose calls of tools are made for this client. What the script has launched ends with
+    it, and what it has attached to is detached from, unless it has kept it; notes name these sessions. The data
+    has `printed` (stdout and stderr), of which the middle is left out if it is long. An exit code other than 0,
+    or the end of the time, gives a failed reply.
 
     Raises:
         ArgumentError: The code is empty or no Python, the process cannot be started, or a script has called this.
+        SystemUnsupported: The system lacks memory, processes, file descriptors or room on a disk for the process.
     """
     serve = call.serve_script
     if serve is None:

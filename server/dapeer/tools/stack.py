@@ -43,10 +43,11 @@ async def dap_stacktrace(
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
-    The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks are
-    listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that follow
-    each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state` and
-    `threads`, each with `thread_id` (None for a task), `name` and `frames`.
+    The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks
+    are listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that
+    follow each other are one line, and count as one. The data has `thread_id`, `total_frames` and `frames`, where
+    folded frames are one object with their number, `folded`; of a running program `state` and `threads`, each
+    with `thread_id` (None for a task), `name` and `frames`.
 
     Raises:
         NotStopped: The program or the thread runs, and its frames cannot be read; or the program has ended.

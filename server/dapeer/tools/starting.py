@@ -349,7 +349,9 @@ def _row(
 def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, Any]:
     """Return the tasks of a configuration as `tasks`, or as `problem` why they cannot be run.
 
-    `found` has all configurations with the project's tasks, `chosen` is one of them. Empty: it has no tasks.
+    `tasks` are shortened texts `LABEL: COMMAND`, of those before and after the configuration with what they depend
+    on. `found` has all configurations with the project's tasks, `chosen` is one of them. Empty: it has no tasks, or
+    the project has no launch.json that could be read.
     """
     try:
         plan = found.task_plan(chosen, {})

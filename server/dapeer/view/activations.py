@@ -183,9 +183,9 @@ def _function(frame: StackFrame) -> tuple[object, ...]:
 
 
 def _is_same_function(one: Stop, other: Stop) -> bool:
-    """Return whether two stops of one thread are in the same function, at the same depth of the stack.
+    """Return whether two stops are of one thread, in the same function, at the same depth of the stack.
 
-    It is False if the frame of one is unknown.
+    A function is known by its name and file. The result is False if the frame of one is unknown.
     """
     return (
         one.default_frame is not None

@@ -313,7 +313,10 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 
 def _output(view: Snapshot) -> str:
-    """Return the section of the program's new output, each line indented; empty if there is none."""
+    """Return the section of the program's new output, each line indented; empty if there is none.
+
+    It begins with the line `Output:`, and has no line end at its end.
+    """
     printed = view.get("output", "")
     return (
         "Output:\n"

@@ -40,10 +40,11 @@ class CoreDump:
 def read_core(path: str) -> CoreDump:
     """Return what a core dump says: of 64-bit Linux its program and signal, of others only that it is one.
 
-    `path` is the file's, which is read; what the dump does not say is an empty text.
+    `path` is the file's, which is read. What the dump does not say is an empty text, and so is the program if
+    its file is not there any more. Only little-endian ELF files count as core dumps.
 
     Raises:
-        ArgumentError: It cannot be read, or is no core dump.
+        ArgumentError: The file cannot be read, or is no such core dump.
     """
     try:
         with foreign_files.open_file(path) as file:

@@ -492,9 +492,9 @@ def user_folder() -> Path:
 def load_all(*folders: Path) -> dict[str, Definition]:
     """Return the definitions in these folders by id, those of later folders first.
 
-    The `.toml` files of a folder are read. Of two definitions with one id in different folders that of the
-    later folder wins. A folder that does not exist counts as empty, and so does one that cannot be read,
-    which is logged.
+    The `.toml` files of a folder are read, sorted by name. Of two definitions with one id in different folders
+    that of the later folder wins. A folder that does not exist counts as empty, and so does one that cannot be
+    read, which is logged.
 
     Raises:
         DefinitionError: A file is wrong, or one folder defines an id twice.

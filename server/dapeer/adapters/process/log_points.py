@@ -237,10 +237,11 @@ class LogPoints:
     def _without_unheeded_options(self, place: Place, point: dict[str, Any]) -> dict[str, Any]:
         """Return a log point without the conditions that the adapter would not heed; keep them by place.
 
-        `point` is the log point in DAP's terms, and stays unchanged. The message of the copy begins with the
-        condition's value, by which dapeer decides whether to print. A `hitCondition` that is a plain number is left
-        out, and dapeer counts the hits itself; any other stays in the copy for the adapter. The conditions are kept
-        by `place`; a count that has begun there goes on unless the `hitCondition` has changed.
+        `point` is the log point in DAP's terms, and stays unchanged. If it has a `condition`, the message of the
+        copy begins with its value, by which dapeer decides whether to print. A `hitCondition` that is a plain number
+        is left out, and dapeer counts the hits itself, to print from that hit on; any other stays in the copy for
+        the adapter. The conditions are kept by `place`; a count that has begun there goes on unless the
+        `hitCondition` has changed.
         """
         own = {"condition"}
         hits = str(point.get("hitCondition") or "").strip()

@@ -445,12 +445,13 @@ class OwnedProcess:
                 os.kill(self.pid, number)
 
     def kill_rest_of_session(self) -> list[OwnedProcess]:
-        """Kill the other members of the POSIX session that this process leads, and return them.
+        """Kill the living members of the POSIX session that this process leads, and return them.
 
-        This is repeated until the session has no members that were not found before. Each is killed (SIGKILL) with
-        its process group; one that has left the session since it was listed is spared, but returned, too. Their end
-        is not waited for; the caller closes the returned processes. The result is empty if this process leads no
-        session, or another process has its number by now.
+        This process is one of them if it still lives, as another object. The search is repeated until it finds no
+        member that was not found before. Each is killed (SIGKILL) with its process group; one that has left the
+        session since it was listed is spared, but returned, too. Their end is not waited for; the caller closes the
+        returned processes. The result is empty if this process leads no session, or another process has its number
+        by now.
         """
         left: list[OwnedProcess] = []
         # A process may have started another one before it was killed.

@@ -290,7 +290,10 @@ def lacking_loopback() -> tuple[str, str]:
 def has_loopback() -> bool:
     """Return whether the system can reach 127.0.0.1; in some containers it cannot.
 
-    Nothing is sent. False only if there is no way to that address; any other error counts as True.
+    Nothing is sent. False only if there is no way to that address; any other error of looking counts as True.
+
+    Raises:
+        OSError: No socket can be made.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

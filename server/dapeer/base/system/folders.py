@@ -43,9 +43,10 @@ def temporary_folder(parent: str | None = None) -> Generator[Path]:
 
 
 def remove_left_folders(parent: str | None = None) -> None:
-    """Remove the folders of `temporary_folder` that killed processes of this user left behind.
+    """Remove the folders of `temporary_folder` that killed processes of this user have left behind.
 
-    They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised. Nothing
+    Such a folder stands in `parent` (None or empty: in the temporary directory), has a name that begins with
+    `PREFIX`, and is locked by no process. A folder that cannot be removed stays; nothing is raised. Nothing
     happens where the system has no such locks (Windows).
     """
     if fcntl is None:

@@ -553,7 +553,8 @@ def type_name(name: str) -> str:
 def type_if_not_obvious(name: str, value: str) -> str:
     """Return the type's name if the value's text does not already show its type; else an empty string.
 
-    `name` is the type, `value` the text of the value, both as the adapter writes them. Basic types and values in `<…>` count as shown.
+    `name` is the type, `value` the text of the value, both as the adapter writes them. Basic types, empty values,
+    values that begin with `<`, and quoted ones of a `char` type count as shown. A long name is shortened.
 
     >>> type_if_not_obvious("int", "5"), type_if_not_obvious("Item", "Item(name='cup')"), type_if_not_obvious("PosixPath", "Path('a')")
     ('', '', '')

@@ -112,10 +112,10 @@ class LinkChange:
         return f"new: {self.path} → {self.target}" if self.target else f"removed: {self.path}"
 
     def make(self) -> None:
-        """Make the link to `target` in place of an older one; if `target` is None, remove it.
+        """Make the link to `target` in place of an older one; if `target` is None, remove it only.
 
-        Missing folders around the link are made in both cases. A link or file at its path is removed first; a
-        folder there is an error. If there is nothing to remove, nothing else happens.
+        In both cases missing folders around the link are made, and a link or file at its path is removed first, if
+        there is one; a folder there is an error. Whether `target` exists is not checked.
 
         Raises:
             ArgumentError: The system refuses, or a folder is at the path; an older link may be gone by then.

@@ -104,9 +104,10 @@ def inline_members(text: str, outer: Statement) -> Iterator[Statement]:
 def _member_statements(
     text: str, outer: Statement, marks: list[re.Match[str]]
 ) -> Iterator[Statement]:
-    """Yield a member of an inline table, given as its tokens, and the members of an inline table in it.
+    """Yield a member of an inline table, given as its tokens `marks`, and those of an inline table in it.
 
-    `outer` is the statement that has the table as its value.
+    `outer` is the statement in `text` that has the table as its value: its path begins theirs. Starts and ends are
+    indices into `text`. `marks` have no white space and comments.
     """
     start, end = marks[0].start(), marks[-1].end()
     at = next(at for at, mark in enumerate(marks) if mark["equals"])
@@ -203,10 +204,10 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
-    """Return the value at the path; None: there is none.
+    """Return the value at the path; None: there is none. An empty path gives the whole.
 
     Raises:
-        MalformedText: The text is no TOML, or something on the path is no table.
+        MalformedText: The text is no TOML, or something on the path, before its end, is no table.
     """
     found: object = parse_toml(text)
     for depth, key in enumerate(path):

@@ -319,8 +319,10 @@ class RowFileContents:
 def read_row_file(data: bytes | memoryview, after: FilePosition = START) -> RowFileContents:
     """Return what was written into a file of rows after a position, and up to where it was read.
 
-    A row that is not complete yet is left for the next call, which gets the returned `place` as `after`. If `data` is no file of rows,
-    there are no parts, all numbers are 0, and `place` is `after`. `called`, `dropped` and `lost_rows` are those of the whole file.
+    There is a part for each chunk from that of `after` on, the oldest first, even without new rows. A row that is
+    not complete yet is left for the next call, which gets the returned `place` as `after`. If `data` is no file
+    of rows, there are no parts, all numbers are 0, and `place` is `after`. All other fields are those of the
+    whole file.
     """
     if len(data) < row_format.HEADER.size:
         return RowFileContents(place=after)

@@ -253,8 +253,10 @@ def _lines_of_calls(
 def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) -> str:
     """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
 
-    The names of the functions are there, too, if several calls repeat together: `period` is how many. Arguments of calls that the folded
-    ones have made are not named, but said to differ, as "arguments within". `forest` has all calls of the table; `calls` are row indices.
+    `calls` are row indices, and `period` is how many calls repeat together. If it is 1, the arguments are named
+    with some of their values; else without, each as "NAME of FUNCTION", and of more than `MAX_VALUES` the rest is
+    "…". Arguments of calls that the folded ones have made are not named, but said to differ, as "arguments within".
+    `forest` has all calls of the table.
     """
     each = [calls[place::period] for place in range(period)]
     if period == 1:

@@ -602,10 +602,10 @@ def _plots(found: ShownColumns) -> Iterator[str]:
 def _plot(values: Sequence[str], low: float, high: float) -> str:
     """Return a plot of a column in block characters, each the mean of its rows; a blank: no number there.
 
-    `values` are the texts of the column's cells, in order. There are at most `PLOT_CHARS` characters; each
-    stands for an equal share of the rows. Infinities, NaN and what is no number do not count. `low` and `high`
-    are the numbers of the lowest and the highest block, which also stand for what is beyond. The result is
-    empty without values.
+    `values` are the texts of the column's cells, in order. There are at most `PLOT_CHARS` characters; each stands
+    for an equal share of the rows. True and false count as 1 and 0; infinities, NaN and what is no number do not
+    count. `low` and `high` are the numbers of the lowest and the highest block, which also stand for what is
+    beyond. The result is empty without values.
     """
     numbers = [value_of(each) for each in values]
     count = min(PLOT_CHARS, len(numbers))

@@ -263,8 +263,9 @@ def describe_thrown(thread: Any) -> str:
 def _describe_thrown(thread: Any) -> str:
     """Return type and text of the C++ exception that an `lldb.SBThread` throws, as `TYPE: TEXT`.
 
-    Its innermost frame must be `__cxa_throw`. The text is left out where it is not known, and all is empty if the type cannot be read. No
-    code of the program runs.
+    Its innermost frame must be `__cxa_throw`, which is not checked. Only `TYPE` is returned, unless the class
+    derives from `std::runtime_error` or `std::logic_error` and keeps their `what()`; the result is empty if the
+    type cannot be read. No code of the program runs.
     """
     lldb: Any = sys.modules["lldb"]
     process, frame = thread.GetProcess(), thread.GetFrameAtIndex(0)

@@ -106,8 +106,11 @@ NEWEST = patching.Row(
 def acknowledge_promptly(patch: Any) -> None:
     """Patch debugpy's adapter so that a stream sets `TCP_QUICKACK` before each line that it reads.
 
-    Nothing changes on systems without that option. `patch` is this patch's `patching.Row`: it calls this function when
-    it is applied, and its `undo` puts back what was replaced by it.
+    Nothing changes on systems without that option. `patch` is this patch's `patching.Row`, which calls this
+    function when it is applied; its `undo` puts back what was replaced.
+
+    Raises:
+        Misfit: debugpy's class of streams is not as the patch needs it; `Row.apply` catches this.
     """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:

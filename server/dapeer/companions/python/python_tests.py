@@ -224,7 +224,8 @@ def row_of_failures(
 
     Args:
         patching: The module `patching`.
-        causes: Pairs of an exception of unittest's own, and the one of the program that is shown instead.
+        causes: Pairs of an exception of unittest's own, and the one of the program that is shown instead. They
+            are read at each failure, so that later pairs count, too.
     """
     # The last argument of each is the exception, or None.
     adds = {

@@ -65,10 +65,11 @@ _USER_IN_URL = re.compile(r"//[^/]*@")
 def opencode_url(url: str | None) -> str:
     """Return the URL of OpenCode: the given one, else that of the environment, else OpenCode's default.
 
-    None and an empty text give none. A slash at the end is left out; nothing is connected to.
+    An empty text counts as none, in the environment, too. All slashes at the end are left out; nothing is
+    connected to.
 
     Raises:
-        ArgumentError: It is no HTTP address, or has a user in it.
+        ArgumentError: The chosen one is no HTTP or HTTPS address, or has a user in it.
     """
     chosen = (url or os.environ.get(OPENCODE_URL) or USUAL).rstrip("/")
     try:

@@ -238,10 +238,11 @@ async def request_own_configuration(
 ) -> OwnConfiguration:
     """Request from OpenCode the MCP servers in the person's configuration that concern dapeer.
 
-    In the result `replaced_server` is the configured server named `name`, under which dapeer registers itself
-    (None: there is none), and `other_names` are the names of other servers that run dapeer, sorted. A disabled
-    server, and what dapeer has registered while OpenCode runs, count as absent; where OpenCode does not answer,
-    the result is empty. `directory` is written as OpenCode does.
+    In the result `replaced_server` is the configured server named `name`, whatever it runs, under which dapeer
+    registers itself (None: there is none), and `other_names` are the names of other servers that run dapeer,
+    sorted. A server that is disabled or has no `type`, and what dapeer has registered while OpenCode runs, count as
+    absent; where OpenCode does not answer, or refuses, the result is empty. `directory` is written as OpenCode
+    does.
     """
     config: object = None
     with contextlib.suppress(OpenCodeError):

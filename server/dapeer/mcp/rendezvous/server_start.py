@@ -261,13 +261,14 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServe
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
     """Start the server of a project, and wait until it can be found or has ended.
 
-    The wait takes at most `SECONDS_TO_START`; there is none if the socket on which new servers announce
-    themselves cannot be opened. Return the end of what the server has written to its log, at most
-    `MAX_LOG_CHARS` characters; empty: nothing. Neither text means that it has failed: the caller has to look
-    for the server. `credentials` are variables that its environment gets. An older log is emptied before.
+    The wait takes at most `SECONDS_TO_START`; there is none if the socket on which new servers announce themselves
+    cannot be opened. Return the end of what the server has written to its log, at most `MAX_LOG_CHARS` characters;
+    empty: nothing. Neither text means that it has failed: the caller has to look for the server. `credentials` are
+    variables that its environment gets. An older log is emptied before.
 
     Raises:
         SystemUnsupported: The runtime folder cannot be used, or the log file in it cannot be written.
+        OSError: The process cannot be started, or its log cannot be read.
     """
     log = reaching.server_log_file(str(project))
     try:

@@ -96,9 +96,10 @@ class LivePages:
 
         It has `programs`, a list of objects with `name` (the session's number and name), `state` (the phase, such
         as `stopped`), `place` (the top frame of the current or last stop as a text, empty if there was none),
-        `awaited` (texts for places that collect and have no row yet) and `points` (`page_of_rows` of the last
-        `SHOWN_POINTS` points, which are places that collect, that have rows). Secrets are masked, unless they are
-        to be shown. The line has its line end, and no other. Call it in a thread, since it takes a while.
+        `awaited` (a text for each of the last `SHOWN_POINTS` places that collect, if it has no row yet) and
+        `points` (`page_of_rows` of each of the last `SHOWN_POINTS` such places that have rows). Secrets are masked,
+        unless they are to be shown; invisible characters are escaped. The line has its line end, and no other. Call
+        it in a thread, since it takes a while.
         """
         data: Json = {
             "programs": [

@@ -446,9 +446,9 @@ class LineBreakpoints:
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
         """Return why the program cannot collect at functions, and what to do instead; empty: it can.
 
-        That the functions exist is not checked. A program whose `collecting_way` is "tracer" can at any. `requested` counts
-        by its key `calls` only: calls that a function makes are recorded by a tracer alone. `adapter` is the adapter's
-        name, with which the text begins.
+        That the functions exist is not checked. A program whose `collecting_way` is "tracer" can at any. `requested`
+        counts by its key `calls` only: rows of calls that are over come from a tracer alone. `adapter` is the
+        adapter's name, with which the text begins.
         """
         road, stops = self.collecting_way, self._supports("setFunctionBreakpoints")
         if road == "tracer":

@@ -278,9 +278,10 @@ class Plan:
     def title(self) -> str:
         """Return `name`, else what is debugged (program, module, url, pid, …), else the adapter's id.
 
-        What is debugged stands in `inputs`. For a program or core dump the result is its file's name, for a URL the
-        URL itself, for others the kind with the value, such as `pid 12`. A long URL or value is cut; names of
-        files, and `name`, are not.
+        What is debugged is the first of `core`, `program`, `module`, `code`, `url`, `pid` and `port` in `inputs` that
+        is not None. For a program or core dump the result is its file's name, for a URL its first `LONGEST_NAME`
+        characters, for others the kind with the value, such as `pid 12`, cut to 60. Names of files, and `name`, are not
+        cut.
         """
         for key in ("core", "program", "module", "code", "url", "pid", "port"):
             value = self.inputs.get(key)

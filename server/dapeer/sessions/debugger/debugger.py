@@ -674,8 +674,9 @@ class Debugger:
     async def send_temporary_breakpoint(self, session: Session, path: str, line: int) -> None:
         """Send a breakpoint without conditions on a line until the session's next stop.
 
-        It takes the place of any that stops there, in this session only; the shared set stays. The session is not resumed here. After the
-        stop, in a task of the debugger's, the file's breakpoints are sent again as they are wanted.
+        It takes the place of all on the line that stop or log, in this session only; those that collect stay, and so
+        does the shared set. The session is not resumed here. After the next stop, also if sending has failed, a task of
+        the debugger's sends the file's breakpoints again as they are wanted.
 
         Raises:
             NoSession: The session has ended.

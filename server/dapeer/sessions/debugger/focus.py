@@ -91,8 +91,9 @@ class Focus:
     def default(self) -> Session | None:
         """The session to use when none is named; None: there is none.
 
-        It is the one that the client has used last, or one that a person has started in Neovim after that one's program had ended. A
-        client that has used none gets the only program that runs, or the last one that was started.
+        It is the one that the client has used last, even if it has ended, or one that a person has started in Neovim
+        after that one's program had ended. A client that has used none gets the first session of the only program that
+        runs; if none or several run, `focused`: the first session of the program that was started or joined last.
         """
         debugger, used = self._debugger, self._last_used
         if used is not None:

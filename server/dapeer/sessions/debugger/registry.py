@@ -271,9 +271,12 @@ class Sessions(Mapping[int, Session]):
     def mark_ended(self, session: Session, *, failed: bool) -> None:
         """Move a session from the live ones to the ended ones, which stay readable, and notify the listeners.
 
-        The session must be live. With `failed` it never ran, so it is dropped at once; if it was `focused`, the newest of
-        the remaining sessions becomes that (None without any). Of programs that have ended the last `KEPT_PROGRAMS` are
-        kept, and the rows of those that ended first are dropped if all have too many.
+        With `failed` it never ran, so it is dropped at once; if it was `focused`, the newest of the remaining
+        sessions becomes that (None without any). Of programs that have ended the last `KEPT_PROGRAMS` are kept, and
+        the rows of those that ended first are dropped if all have too many.
+
+        Raises:
+            KeyError: The session is not live; nothing has changed.
         """
         del self._live_sessions[session.id]
         if failed:

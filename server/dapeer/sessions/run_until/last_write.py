@@ -556,7 +556,13 @@ def call_that_stops_there(last: LastWrite, session: Session, project: Path) -> s
 def _last_write_of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> LastWrite:
     """Return what the rows of a watchpoint at `place`, an expression by address, tell of the last write.
 
-    Each row of `rows` is a write, the last one last; without any, the `count` of the result is 0. `run` is the run that has recorded them.
+    Each row of `rows` is a write, the last one last; its cells begin with function, path, line, the value before
+    and the value after. Without rows the result has only the `count` 0 and whether `run`, which has recorded the
+    rows, has come to the stop. Its `breakpoint` is on the last write's line, with the condition that `place` has
+    the value before, if that is a whole number without sign.
+
+    Raises:
+        ValueError: The line of the last row is no number.
     """
     if not rows:
         return LastWrite(0, run.has_reached_stop)

@@ -80,13 +80,13 @@ class AtWatchpoint(Driving):
     async def _set_watchpoint(self, frame_id: int | None) -> None:
         """Set a watchpoint on the expression, by DAP or else by a command of the debugger; `end` removes it.
 
-        `frame_id` is the adapter's id of the frame in which the expression is looked up; None: no frame is sent
-        with the request. DAP is used if the adapter supports `setDataBreakpoints`; a data breakpoint on the same
-        data is then replaced, and stays away if the adapter does not verify the new one.
+        `frame_id` is the adapter's id of the frame in which the expression is looked up; None: no frame is sent with
+        the request. DAP is used if the adapter supports `setDataBreakpoints`; a data breakpoint on the same data is
+        then replaced, and stays away if the adapter does not verify the new one.
 
         Raises:
             ArgumentError: The expression cannot be watched, or the command failed; no watchpoint is set.
-            DapeerError: The adapter did not answer a request of DAP, or rejected it.
+            DapeerError: The adapter did not answer a request of DAP, or rejected it, or the program runs.
         """
         if self.session.supports("setDataBreakpoints"):
             self._memory_row = await memory_breakpoints.add_data_breakpoint(

@@ -141,7 +141,8 @@ def _program_pids(session: Session) -> set[int]:
 def require_address(processes: Processes, host: str, port: int) -> str:
     """Return the numeric address of `host`, a name of this machine, at which one of the programs listens.
 
-    It reads the system's tables, or connects for a moment where these do not tell who listens, and blocks: call it in a thread.
+    It reads the system's tables, and blocks: call it in a thread. Where these do not tell who listens, it connects
+    for a moment, and returns the first address that accepts, whoever listens there.
 
     Raises:
         NotListening: Nobody listens there, or a process that is not debugged does.

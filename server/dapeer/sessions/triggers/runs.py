@@ -617,13 +617,14 @@ class TriggerRun:
 
         A request to this machine is sent only if a debugged program listens there; one to another host is sent as it
         is. A URL that is only a path goes to the program's own port, at the URL that the caller's `ready` gives, or at
-        localhost. Redirects are followed if they lead to debugged programs of this machine or to the same origin. If
-        the system does not tell whose a port of this machine is, the request is sent if anything listens there, and a
-        note of the response says so. There is no time limit: the caller sets one.
+        localhost. At most `MAX_REDIRECTS` redirects are followed, to this machine or the same origin; the response has
+        a note of one that was not. If the system does not tell whose a port of this machine is, the request is sent if
+        anything listens there, and a note says so. There is no time limit: the caller sets one.
 
         Raises:
-            NotListening: No debugged program is at an address on this machine; nothing was sent there.
-            TriggerFailed: There is no response.
+            NotListening: No debugged program is at an address on this machine; nothing was sent there, but requests
+                before a redirect were.
+            TriggerFailed: There is no response, or the URL, or that of a redirect, is invalid.
         """
         unknown: list[int] = []
 

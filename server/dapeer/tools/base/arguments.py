@@ -424,13 +424,16 @@ def _check_places(
 ) -> None:
     """Check that no two of a call's breakpoints are at one place, and that an adapter tells places apart.
 
-    Equal breakpoints at one place are allowed, and so is one at a place that has a breakpoint in the shared set, which it replaces (one
-    that collects leaves a person's alone). Where a line would have several places, an adapter must tell them apart; the places of the
-    shared set count there, unless the call `forgets_earlier` ones. `adapter` is the id of the adapter that gets them; empty: any adapter
-    may. `requested` are the call's, each with the path of its file.
+    Equal breakpoints at one place are allowed, and so is one at a place that has a breakpoint in the shared
+    set. Where a line would have several places, one of the adapters that may get the file (`adapters_of`) must
+    tell them apart; without any such adapter that is not checked. The places of the shared set where a
+    breakpoint stops, logs, or collects for this client count there, unless the call `forgets_earlier` ones.
+    `adapter` is the id of the adapter that gets the breakpoints; empty: any may. `requested` are the call's,
+    each with the path of its file.
 
     Raises:
-        ArgumentError: Two different ones are at one place, or no adapter tells places of a line apart; the message names file and line.
+        ArgumentError: Two different ones are at one place, or none of the adapters tells places of a line
+            apart; the message names file and line.
     """
     known: dict[Place, RequestedBreakpoint] = {}
     columns: dict[tuple[str, int], set[int]] = {}

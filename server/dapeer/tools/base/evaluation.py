@@ -69,10 +69,12 @@ async def name_suggestions(
 ) -> list[str]:
     """Return suggestions for a name that does not exist, of which the adapter's `error` complains.
 
-    `expression` uses the name. The adapter is asked for the variables and completions of the frame, for at most `seconds`, and never longer
-    than `SECONDS_TO_FIND`; its errors are ignored. `frame` is the adapter's id of the frame. Each suggestion is a short text: similar names
-    (`near: total, totals`), or the value that the name had in a function that has just returned; the latter not for a member of an object
-    (`a.b`). Empty: the error is not about a missing name, `frame` is None, or nothing similar is found.
+    `expression` uses the name. The adapter is asked for the variables and completions of the frame, or of the
+    object before the name, which may run code of the program, for at most `seconds`, and never longer than
+    `SECONDS_TO_FIND`; its errors are ignored. `frame` is the adapter's id of the frame. Each suggestion is a short
+    text: similar names (`near: total, totals`), or the value that the name had in a function that has just
+    returned; the latter not for a member of an object (`a.b`). Empty: the error is not about a missing name,
+    `frame` is None, or nothing is found.
     """
     name = missing_name(expression, error)
     if name is None or frame is None:
@@ -298,16 +300,17 @@ async def evaluate_expression(
 
     Code of the program may run. `frame` is the adapter's id of a frame; None: the expression is evaluated
     without one. `context` is DAP's, such as `watch` or `repl`. `whole` asks for the value uncut, in a
-    `format` that the adapter must know. `remaining` is the remaining time of the call, which limits the wait.
+    `format` that the adapter must know. `remaining` is the remaining time of the call, which limits the wait
+    for the answer, but not for earlier evaluations of the session, which are waited for first.
 
     If the program has left the stop by then, or was not stopped, the adapter's value is returned without a
     reference. Else the elements that the adapter leaves out of a container are requested, too, as far as
-    there is time, and kept in the stop's values; the reference is a handle of the stop, or 0 if the value has
-    no members.
+    there is time and the adapter gives them, and kept in the stop's values; the reference is a handle of the
+    stop, or 0 if the value has no members.
 
     Raises:
-        DapeerError: The expression cannot be evaluated, the adapter does not answer within `remaining`,
-            elements cannot be requested, or the stop has no handle left.
+        DapeerError: The expression cannot be evaluated, the adapter does not answer within `remaining`, or the
+            stop has no handle left.
     """
     before = session.mirror.stop
     seconds = max(round(remaining.remaining_ms / 1000, 2), 0.01)

@@ -101,8 +101,12 @@ class GroupCall:
     ) -> dict[str, Reply]:
         """Run the tool for all sessions side by side; return the replies by label, in the order of `asked`.
 
-        An error of the tool becomes a failed reply. If the call `ends_early`, members that have not answered `SECONDS_AFTER_FIRST` after
-        another are cancelled, and missing in the result. `run_tool` runs the tool for one session.
+        A `DapeerError` of the tool becomes a failed reply. If the call `ends_early`, members that have not answered or
+        failed `SECONDS_AFTER_FIRST` after the first are cancelled, and missing in the result. `run_tool` runs the tool
+        for one session.
+
+        Raises:
+            ExceptionGroup: The tool has raised another error; the other members were cancelled.
         """
         found: dict[str, Reply] = {}
 

@@ -575,7 +575,7 @@ class Tool:
         Raises:
             ArgumentError: A file's name is longer than the system allows.
             ToolTimeout: The deadline has passed.
-            DapeerError: Any error of the tool.
+            DapeerError, OSError: Any other error of the tool.
         """
         try:
             work = self.function(call, **schema.keyword_arguments(self.function, values))

@@ -44,7 +44,8 @@ def own_attribute(owner: Any, name: str) -> Any:
 def has_entered(error: BaseException) -> bool:
     """Return whether an exception was raised inside of a stock function, not by unfit arguments.
 
-    It is read from the traceback: entries of the register's own file do not count. True also for any other exception than `TypeError`.
+    It is read from the traceback: entries of the register's own file do not count. So a `TypeError` that a function
+    written in C raises gives False. An exception that is no `TypeError` gives True.
     """
     trace = error.__traceback__
     while trace is not None:

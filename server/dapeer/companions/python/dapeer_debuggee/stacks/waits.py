@@ -417,8 +417,10 @@ def wait_in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
 def object_wait(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     """Return the `Wait` for an object of a library that has no holder, such as a queue or an event.
 
-    `own` is that object, `name` is its name in the program (empty: none), `function` the name of the method in which one waits, `timed`
-    whether the wait has a limit. No member is in its `by`; `decides` is set for a full queue.
+    `own` is that object, `name` is its name in the program (empty: none), `function` the name of the method in
+    which one waits, `timed` whether the wait has a limit. Its `enders` are empty; `pipe` is set for a queue between
+    processes, `decides` for a full queue, and `note` (to `name`) and `together` for an object of a kind in
+    `GROUPED`.
     """
     _module, kind = paths.kind_of(own)
     mine = holding.raw_attributes(own)

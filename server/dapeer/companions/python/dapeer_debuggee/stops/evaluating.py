@@ -50,7 +50,8 @@ class Limit:
     def cut(self) -> None:
         """Have the thread that made this object raise `EvaluationTimeout`, unless its evaluation is over.
 
-        Another thread calls this. In the main thread a signal does it where that is free (`nudged`), so that a call of C code ends, too.
+        Another thread calls this, and does not wait for the exception. Where `nudged` handles the signal, in the
+        main thread, the signal raises it, and ends a call of C code, too; elsewhere it comes after such a call.
         """
         with self._lock:
             if self._is_over:

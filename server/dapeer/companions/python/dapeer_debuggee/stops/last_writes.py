@@ -179,11 +179,12 @@ def parts_of(statement: Any) -> Iterator[Any]:
 
 
 def chain_of(tree: Any) -> Chain:
-    """Return what an expression names as a `Chain`; None: it has more than names, attributes, plain items.
+    """Return what an expression names as a `Chain`; None: it has something that a chain cannot have.
 
     `tree` is the expression as a node of `ast`, without an `ast.Expression` around. The chain is a tuple: a
     name, then for each step the name of an attribute, or for an item `(False, KEY)` with a constant or `(True,
-    NAME)` with a variable as its key. For `a.b[0][i]` it is `("a", "b", (False, 0), (True, "i"))`.
+    NAME)` with a variable as its key. For `a.b[0][i]` it is `("a", "b", (False, 0), (True, "i"))`. Any other
+    key (`a[-1]`, `a[1:]`), and any call or operator, gives None.
     """
     steps: list[Any] = []
     while not isinstance(tree, ast.Name):
@@ -336,8 +337,8 @@ class LastWrites:
     def concerns(self, frame: Any) -> bool:
         """Return whether the lines of a frame's code are looked at.
 
-        For a local variable this is the code of its function only, else the program's own code; made-up files such as `<string>` count
-        where they are the program's.
+        For a local variable this is the code of its function only, else all code that is neither a library's nor
+        the debugger's; made-up files such as `<string>` count, except Python's own (`<frozen …>`).
         """
         code = frame.f_code
         if self._kind == "local":
@@ -362,8 +363,8 @@ class LastWrites:
 
         Each value that a line names is compared with the one that is known; a change is recorded as a write. `line` is
         the one that has ended; 0: none. `event` is a trace event; at `return` there is no next line, and nothing is
-        counted. Where the watched place is a local variable, what is known of it in `frame` is forgotten at the end of
-        the call, but not at the suspension of a generator or coroutine.
+        counted. Where the watched place is a local variable, what is known of it in `frame` is forgotten if `line` is 0
+        and at `return`, but never for a generator or coroutine.
         """
         with self._lock:
             self._turn()
@@ -471,14 +472,14 @@ class LastWrites:
     def _place(self, frame: Any, line: int, going: Any) -> dict[str, Any]:
         """Return where a write was seen, as a dict: stack, hits of the line, and who else may have done it.
 
-        `frame` is the frame that was looked at, and `line` the line of its code that has ended or is about to run. `going`
-        is the entry of `_frames_at_line` for that line if the line has ended; None means that the line is about to run.
+        `frame` is the frame that was looked at, and `line` the line of its code that has ended or is about to run.
+        `going` is the entry of `_frames_at_line` for that line if the line has ended; None: it is about to run.
 
-        The dict always has five keys. `stack` is a list of pairs of code object and line, the innermost first, without
-        dapeer's own frames; at most `MAX_FRAMES`. `hit` is how often the line has begun to run. The others are booleans:
-        `unseen` says that the write happened out of sight before the line (`going` is None); `inside`, that further lines
-        were looked at while this line ran, such as those of a called function; `others`, that another thread was looked at
-        meanwhile.
+        The dict always has five keys. `stack` is a list of pairs of code object and line, the innermost first,
+        without dapeer's own frames; at most `MAX_FRAMES`. `hit` is how often the line has begun to run, without a
+        run that is only about to begin. The others are booleans: `unseen` says that the write happened out of sight
+        before the line (`going` is None); `inside`, that further lines were looked at while this line ran, such as
+        those of a called function; `others`, that another thread was looked at meanwhile.
         """
         stack: list[Any] = []
         outer = frame

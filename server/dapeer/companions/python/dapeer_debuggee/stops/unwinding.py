@@ -219,9 +219,10 @@ def is_generator(frame: Any) -> bool:
 def consumer_of(frame: Any, value: Any) -> Any:
     """Return the frame for which a generator's frame yields a value, past generators that pass it on.
 
-    `frame` is the frame of the generator, as it yields `value`; only for an asynchronous generator does the
-    value itself tell for whom it is. None: the value is for an event loop, since something on the way awaits,
-    or there is no such frame.
+    `frame` is the frame of the generator, as it yields `value`. An asynchronous generator yields to its direct
+    caller if `value` is wrapped (its type is named `GIVEN`), else to the event loop; for other generators `value`
+    is not looked at. None: the value is for the event loop, also since a coroutine or asynchronous generator on the
+    way passes it on, or there is no such frame.
     """
     caller = frame.f_back
     if frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:

@@ -578,10 +578,12 @@ def foreign_columns(table: Any) -> dict[int, str]:
 
 
 def describe_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
-    """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
+    """Return shape, typed columns and rows of a DataFrame or Series of Polars as a text; else None.
 
-    Rows are left out where `max_chars`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column
-    has objects. `kind` is the type of `value`; `show` makes the text of a row, which is a tuple.
+    `kind` is the type of `value`, of whose name alone that depends: it must be a class of Polars. Of more than
+    `MAX_ROWS` rows only the first `HEAD` and the last `TAIL` are shown; of columns the first `MAX_COLUMNS`.
+    `show` makes a line of a row, which is a tuple, and of the room for it. Rows are left out where `max_chars`,
+    the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column has objects.
     """
     name = objects.name_of(kind)
     if name not in FRAMES:

@@ -306,9 +306,10 @@ OUTSIDE = Inside()
 def value_text(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
     """Return a value like its `repr` in about `max_chars`, without code of the program.
 
-    An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A
-    text of up to twice `max_chars`, and of up to `MAX_UNCUT_CHARS`, is not cut. One that is cut says how long
-    it is; among other values only the type and that length are shown, as `<Order (900 chars)>`. Tables of
+    An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A `str`
+    or `bytes` of more than `max_chars` (at least `MIN_CHARS`), and an `int` of too many bits, are cut, with their
+    length. The text of another value is cut only if it is longer than twice `max_chars` and than `MAX_UNCUT_CHARS`:
+    its length follows, or among other values only type and length are shown, as `<Order (900 chars)>`. Tables of
     pandas and Polars have several lines. `inside` is what the value is in; leave it out for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
