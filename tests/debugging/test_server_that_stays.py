@@ -72,8 +72,11 @@ async def test_two_shells_and_a_client_share_the_server(shell: Shell) -> None:
         await client.handshake()
         answer = await client.ask(call(1, "dap_evaluate", expressions=["price"]))
         assert answer["result"]["content"][0]["text"].split()[:1] == ["1"]
+        await client.ask(call(2, "dap_run", program="shop.py", stop_on_entry=True))
         done = shell.dapeer("end", "--all")
-        assert "Ended session 1." in done.stdout
+        assert done.stdout == "Ended session 1.\n"
+        assert "the server of this project goes on: another client uses it." in done.stderr
+        await client.ask(call(3, "dap_terminate"))
         assert await client.end() == 0
 
 

@@ -93,6 +93,8 @@ async def test_a_watchpoint_tells_the_line_that_has_written(tmp_path: Path, adap
         if adapter == "gdb":
             wrong = await refusal(c, "dap_run_until", expression="nobody", on="write")
             assert "cannot be watched here: No symbol" in wrong
+            wrong = await refusal(c, "dap_run_until", expression="5", on="write")
+            assert "cannot be watched here: Cannot watch constant value `5'" in wrong
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
@@ -338,6 +340,21 @@ async def test_a_line_with_a_breakpoint_is_looked_at_too_unless_that_counts(
                 f"holds after {name}:{at} (not looked at: its breakpoint counts or logs) or "
                 in said
             )
+
+
+async def test_a_breakpoint_that_the_adapter_has_moved_keeps_its_condition_and_gets_another(
+    tmp_path: Path,
+) -> None:
+    needs("js-debug")
+    text = CART_JS.replace("  cart.total", "  // @above\n  cart.total")
+    p = written(tmp_path, "cart.js", text)
+    own = {**p.at("above"), "condition": "price == 3"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[own])
+        assert stop["line"] == p.line("add")
+        state, line, said = await until(c, "cart.total > 6")
+        assert (state, line) == ("stopped", p.line("add") + 1)
+        assert f"`cart.total > 6` holds after cart.js:{p.line('add')} in " in said
 
 
 BESIDE_JS = """

@@ -80,3 +80,9 @@ def test_a_key_that_is_there_twice_is_taken_out_twice() -> None:
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(MalformedText, match="line 1"):
         added(text)
+
+
+@pytest.mark.parametrize("wrong", ["[,]", "[1 2]", "{,}", "[1,,]", "01"])
+def test_the_line_of_what_is_no_json_is_named(wrong: str) -> None:
+    with pytest.raises(MalformedText, match="line 2 is no JSON"):
+        added(f'{{ // mine\n"a": {wrong},\n}}')

@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from dapeer.neovim.client import Neovim
+from dapeer.peers.shared_breakpoints import SharedBreakpoints
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from tests.harness import Json, ask, printed, read, refusal
 from tests.neovim.editor import neovim
 from tests.neovim.joint import attached, heard, together
 from tests.neovim.person import Person
+from tests.processes import LIMIT
 from tests.programs import copied, program
 
 LOOP = program("loop.py")
@@ -434,3 +438,13 @@ async def test_exception_filters_that_are_none_change_nothing(tmp_path: Path) ->
         assert await chosen(c) == ["raised"]
         await ask(c, "dap_terminate")
         await person.sees_end()
+
+
+async def test_nobody_waits_for_a_neovim_whose_connection_has_ended() -> None:
+    wanted, gone = Breakpoints(), Neovim("/gone", lambda _method, _arguments: None)
+    gone.closed_event.set()
+    shared = SharedBreakpoints(wanted, gone, {}, {})
+    wanted.add("/a.py", {"line": 3})
+    asyncio.get_running_loop().call_soon(shared.close)
+    async with asyncio.timeout(LIMIT):
+        await shared.wait_until_applied(2 * LIMIT)

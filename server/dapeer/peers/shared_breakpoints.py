@@ -72,8 +72,10 @@ class SharedBreakpoints:
         breakpoints.listeners.append(self._send_breakpoint_change)
 
     def close(self) -> None:
-        """Stop sending changes to Neovim; both sides keep the breakpoints that they have."""
+        """Stop sending changes to Neovim, and waiting for it; both sides keep the breakpoints that they have."""
         self._breakpoints.listeners.remove(self._send_breakpoint_change)
+        self._unapplied_changes.clear()
+        self._wake_waiters()
 
     async def wait_until_applied(self, seconds: float) -> None:
         """Wait until Neovim has applied or refused all changes that were sent, but at most `seconds`."""
@@ -210,8 +212,8 @@ class SharedBreakpoints:
         """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
 
         `requested` is the breakpoint that stands at `path` and `line`, which becomes a sign there; None: the last one
-        was removed. The change gets a number, by which Neovim reports it as applied or not; until then it counts as
-        unapplied, also where the connection has ended and nothing is sent. An earlier rejection of this place by Neovim
+        was removed. The change gets a number, by which Neovim reports it as applied or not; until then, or `close`,
+        it counts as unapplied. An earlier rejection of this place by Neovim
         is forgotten. The answer is not awaited.
         """
         if not self._is_listening:

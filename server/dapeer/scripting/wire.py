@@ -182,6 +182,7 @@ class Connection:
             line = self._reader.readline()
         except OSError:
             line = b""
-        if not line:
+        # Its end may cut a line off.
+        if not line.endswith(b"\n"):
             raise ServerGone("The dapeer server has ended.")
         return json.loads(line)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.process.owned_process import Processes, Reaper
+from dapeer.adapters.process.owned_process import OwnedProcess, Processes, Reaper
 
 BETWEEN = 50
 """Processes that are killed after the one that is waited for, and before the one that waits for it."""
@@ -39,3 +39,10 @@ async def test_no_process_learns_of_the_end_of_another_before_its_own(
     for each in all_of_them:
         each.wait()
     assert not written.exists()
+
+
+def test_the_number_of_another_users_process_is_its_own() -> None:
+    """An ordinary user may not signal one, as a program that has become root."""
+    first = OwnedProcess(1)
+    assert not first.is_number_reused()
+    first.close()

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
 import socket
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from dapeer.base.system import folder_names
+from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder, sweep_leftovers
 from tests.mcp.wire import serving
 from tests.processes import LIMIT, process_gone
@@ -65,3 +68,24 @@ def test_the_announcement_of_a_neovim_at_a_port_stays_while_that_listens(
             assert announced.exists()
     with sweep_leftovers(tmp_path):
         assert not announced.exists()
+
+
+def test_the_announcement_of_a_server_that_is_too_busy_to_accept_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    announced, path = tmp_path / "server-1.json", tmp_path / "sock"
+    facts = {"project": "shop", "socket": str(path), "pid": os.getpid()}
+    announced.write_text(json.dumps(facts), "utf-8")
+    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as waiting:
+        listener.bind(str(path))
+        listener.listen(0)
+        with suppress(BlockingIOError):
+            while True:
+                one = waiting.enter_context(socket.socket(socket.AF_UNIX))
+                one.settimeout(0)
+                one.connect(str(path))
+        assert reaching.connect_announced(str(announced)) is None
+    assert "the server of shop, has not answered" in capsys.readouterr().err
+    assert announced.exists()
+    assert reaching.connect_announced(str(announced)) is None
+    assert not announced.exists()

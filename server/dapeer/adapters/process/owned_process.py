@@ -495,6 +495,9 @@ class OwnedProcess:
             signal.pidfd_send_signal(self._pidfd, 0)
         except ProcessLookupError:
             return _group(self.pid) is not None
+        except PermissionError:
+            # It lives, as another user.
+            return False
         return False
 
 

@@ -200,7 +200,7 @@ def end_all() -> int:
     Programs that they have attached to are detached from. A server that does not outlive its clients (is not
     `detached`) is left alone. What has become of each session, and that the server has ended, is printed to
     stdout, or that nothing which commands have started runs. The end of the server is waited for up to
-    `MILLISECONDS_TO_END`; if it goes on, a line on stderr says that another client is there. Where the system
+    `MILLISECONDS_TO_END`; if it goes on, a line on stderr says that another client uses it. Where the system
     cannot tell, it counts as ended.
     """
     try:
@@ -217,11 +217,11 @@ def end_all() -> int:
         ended = connection.request(END, {})
         lines, is_alone = [*ended["lines"]], ended["alone"]
     server.close()
-    if announcement.detached and is_alone:
-        if process is None or _wait_for_end(process):
+    if announcement.detached:
+        if is_alone and (process is None or _wait_for_end(process)):
             lines.append("Ended the server of this project.")
         else:
-            say("the server of this project goes on: another client is there.")
+            say("the server of this project goes on: another client uses it.")
     sys.stdout.write("".join(f"{line}\n" for line in lines) or NOTHING_RUNS)
     return 0
 

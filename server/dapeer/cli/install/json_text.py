@@ -90,15 +90,17 @@ def read_value(text: str, *, pairs: bool = False) -> object:
         return _decode_json(text, pairs=pairs)
     except ValueError:
         kept = list(tokens(text))
-    closed = [
-        part[0]
-        for part, following in zip(kept, [*kept[1:], None], strict=True)
-        if not (part[0] == "," and following and following[0] in ("}", "]"))
-    ]
+    # Blanks stand for what is ignored, so that an error's index is one of `text`.
+    closed, end, before = list[str](), 0, "["
+    for part, following in zip(kept, [*kept[1:], None], strict=True):
+        is_trailing = part[0] == "," and following and following[0] in ("}", "]")
+        ignored = is_trailing and before not in ("{", "[")
+        closed += (" " * (part.start() - end), " " if ignored else part[0])
+        end, before = part.end(), part[0]
     try:
         return _decode_json("".join(closed), pairs=pairs)
     except ValueError as error:
-        raise _malformed(text, 0) from error
+        raise _malformed(text, getattr(error, "pos", 0)) from error
 
 
 def _decode_json(text: str, *, pairs: bool) -> object:

@@ -341,11 +341,20 @@ def _written(value: object) -> str:
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, date | time):
         return value.isoformat()
-    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    return repr(value) if isinstance(value, float) else _as_json(value)
+
+
+def _as_json(value: object) -> str:
+    r"""Return a text, whole number or truth value as JSON that is TOML, too: DEL is written as an escape.
+
+    >>> print(_as_json("a" + chr(127) + "é"))
+    "a\u007fé"
+    """
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _key(key: str) -> str:
-    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _as_json(key)
 
 
 def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:

@@ -223,8 +223,8 @@ def connect_announced(
     The call blocks. `path` is the announcement's file; `seconds_to_greet` limits the wait for the connection
     and that for the greeting, each. None also if the announcement cannot be read, the server is not trusted
     since it belongs to another user, or what it sends is no greeting. If nothing listens there, or the
-    connection fails otherwise, the announcement is removed. If the server does not answer in time, a sentence
-    on that is written to stderr, and the announcement stays. Closing the returned connection, which has no
+    connection fails otherwise, the announcement is removed. If the server does not answer in time, or is too busy
+    to accept the connection, a sentence on that is written to stderr, and the announcement stays. Closing the returned connection, which has no
     timeout any more, is left to the caller.
     """
     announcement = read_announcement(path)
@@ -237,7 +237,8 @@ def connect_announced(
         connection.connect(announcement.socket)
         if is_trusted(unix_peer(connection)):
             greeting = connection.recv(len(GREETING))
-    except TimeoutError:
+    # One with a full backlog lets nobody wait.
+    except (TimeoutError, BlockingIOError):
         from dapeer.base.system.stderr import say
 
         say(
@@ -254,10 +255,10 @@ def connect_announced(
 
 
 def _remove(path: str) -> None:
-    """Remove a file; nothing happens if it is not there."""
+    """Remove a file; nothing happens if it is not there, or cannot be removed."""
     try:
         os.unlink(path)
-    except FileNotFoundError:
+    except OSError:
         return
 
 

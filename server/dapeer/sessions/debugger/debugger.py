@@ -447,16 +447,18 @@ class Debugger:
         would resume on its way to the end are killed, with `dap_terminate` as what has ended them. Children end
         side by side, each after its own children; those that have begun meanwhile are ended last. Errors of
         dapeer (`DapeerError`) that `end` raises for a child are ignored, as a child ends with its parent; what
-        `end` raises for the session itself is raised here, before the last children are ended.
+        `end` raises for the session itself is raised here, after the last children were ended.
         """
         if session.detached_processes is not None:
             session.detached_processes.record_processes()
         await self._kill_if_end_would_resume(session, "dap_terminate")
         await self._end_children(session, end)
-        if self._is_held(session):
-            await end(session)
-        # One may have begun meanwhile.
-        await self._end_children(session, end)
+        try:
+            if self._is_held(session):
+                await end(session)
+        finally:
+            # One may have begun meanwhile.
+            await self._end_children(session, end)
 
     def _record_end(self, session: Session) -> None:
         """Record in `doings` that the calling client ends the program, if it has not ended."""

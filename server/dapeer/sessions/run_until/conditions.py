@@ -250,7 +250,7 @@ class ByConditions(Driving):
         """The lines at which the expression cannot be evaluated."""
         self._lines: set[tuple[str, int]] = set()
         self._shared_breakpoints: dict[Place, tuple[int, str]] = {}
-        """By path and line of a breakpoint of somebody's: which of the places it is, and its own condition."""
+        """Of somebody's breakpoint, by its path, requested line and column: index of the place, and condition."""
         self._passed_lines: dict[str, set[int]] = {}
         """By path the lines at which nobody looks, since they have a breakpoint of somebody's."""
         self._stopped_by_others = False
@@ -479,10 +479,10 @@ class ByConditions(Driving):
     def _find_shared(self) -> None:
         """Add the breakpoints that clients have at places of the scope to `_shared_breakpoints`.
 
-        The key is the breakpoint's path, the line that the adapter has given it, else the requested one, and the
-        requested column (0: none). The value is the index of its place in `_condition_places`, and the
-        breakpoint's own condition (empty: none). A breakpoint whose column, the adapter's or else the requested
-        one, fits none of its line's places counts as at the first place of the line.
+        The key is the breakpoint's path, and the requested line and column (0: none). The value is the index of its
+        place in `_condition_places`, and the breakpoint's own condition (empty: none). The place is on the line that
+        the adapter has given the breakpoint, else the requested one. A breakpoint whose column, the adapter's or else
+        the requested one, fits none of its line's places counts as at the first place of the line.
         """
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             for sent, made in self.session.mirror.breakpoint_statuses.breakpoints_in(path):
@@ -494,7 +494,7 @@ class ByConditions(Driving):
                     # Without a column, a breakpoint is at the first place of its line.
                     column = made.get("column", sent.get("column"))
                     at = [n for n in here if self._condition_places[n][2] == column]
-                    shared = (path, line, spot_of(sent)[1])
+                    shared = (path, *spot_of(sent))
                     self._shared_breakpoints[shared] = (*at, *here)[0], sent.get("condition", "")
 
     def _shared_at(self, frame: StackFrame | None) -> tuple[int, str] | None:
@@ -507,8 +507,8 @@ class ByConditions(Driving):
         """
         here = {
             column: shared
-            for (path, line, column), shared in self._shared_breakpoints.items()
-            if (path, line) == self._place_of(frame)
+            for (_, _, column), shared in self._shared_breakpoints.items()
+            if self._condition_places[shared[0]][:2] == self._place_of(frame)
         }
         column = frame["column"] if frame else 0
         return here.get(column, next(iter(here.values()), None))

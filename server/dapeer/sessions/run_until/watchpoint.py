@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.collected import Watch
@@ -106,8 +108,11 @@ class AtWatchpoint(Driving):
             ArgumentError: The command failed, or its answer has no number.
         """
         command = self._watchpoints.set.replace("${expression}", self.watch.expression)
-        answer = await self._command(command, frame_id)
-        self._number = self._watchpoints.number_in(answer)
+        try:
+            answer = await self._command(command, frame_id)
+            self._number = self._watchpoints.number_in(answer)
+        except DapeerError as error:
+            answer = " ".join(str(error).split()).rstrip(".")
         if not self._number:
             raise ArgumentError(f"`expression` cannot be watched here: {answer}.", "Correct it.")
         software = not (self._watchpoints.number or "ardware" in answer)
@@ -180,7 +185,8 @@ class AtWatchpoint(Driving):
         pc = str(frame.get("instructionPointerReference") or "")
         if pc and self._watchpoints.writer and frame is frames[0]:
             command = self._watchpoints.writer.replace("${pc}", pc)
-            line = self._watchpoints.line_in(await self._command(command, frame["id"])) or line
+            with contextlib.suppress(DapeerError):
+                line = self._watchpoints.line_in(await self._command(command, frame["id"])) or line
         return function, file, line
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
@@ -193,12 +199,16 @@ class AtWatchpoint(Driving):
         if self._memory_row is not None:
             await memory_breakpoints.remove_data_breakpoint(self.session, self._memory_row)
         elif self._number:
-            await self._command(self._watchpoints.remove.replace("${number}", self._number), None)
+            with contextlib.suppress(DapeerError):
+                await self._command(
+                    self._watchpoints.remove.replace("${number}", self._number), None
+                )
 
     async def _command(self, command: str, frame_id: int | None) -> str:
-        """Send a command of the debugger by `evaluate`; return its output, or the error's text if it failed."""
-        try:
-            body = await evaluate(self.session, command, frame_id, "repl", SECONDS_TO_EVALUATE)
-        except DapeerError as error:
-            return " ".join(str(error).split()).rstrip(".")
+        """Send a command of the debugger by `evaluate`, and return its output.
+
+        Raises:
+            DapeerError: The command failed, or was not answered in time.
+        """
+        body = await evaluate(self.session, command, frame_id, "repl", SECONDS_TO_EVALUATE)
         return str(body.get("result") or "").strip()
