@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.process.owned_process import Processes, Reaper
-from dapeer.companions.process.reaper import Cleanup, line_of
+from dapeer.companions.process.reaper import Cleanup, attached_line_of, line_of
 from tests.adapters.toys import alive, scripted
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT
@@ -149,6 +149,26 @@ def test_a_number_that_another_process_has_by_now_is_spared(
     watch.obey(line)
     watch.clean_up()
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
+
+
+def test_where_no_process_can_be_forked_an_attached_debugger_is_spared_and_all_else_cleaned_up(
+    sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fork() -> int:
+        raise BlockingIOError
+
+    watch = Cleanup()
+    with subprocess.Popen(["sleep", "1000"]) as debugger:
+        try:
+            watch.obey(attached_line_of(debugger.pid, 0))
+            watch.obey(line_of(sleeper.pid))
+            monkeypatch.setattr(os, "fork", fork)
+            watch.obey(f"detach {debugger.pid}\n")
+            watch.clean_up()
+            assert sleeper.wait(LIMIT) == -signal.SIGKILL
+            assert debugger.poll() is None
+        finally:
+            debugger.kill()
 
 
 @pytest.mark.parametrize(

@@ -73,12 +73,14 @@ class Cleanup:
 
         With folders, the end of the processes is awaited first, for `SECONDS_TO_DIE` at most; the folders are
         deleted also when that time is over. A process whose start time has changed is another one, and is left
-        alone. Debuggers of attached programs are not killed here: for each a process is forked that waits until
-        it has detached. A folder whose name was not given in hexadecimal is left out.
+        alone. Debuggers of attached programs are not killed here: for each a process is forked, if that can be, that
+        waits until it has detached. A folder whose name was not given in hexadecimal is left out.
         """
         for pid in [*self.attached]:
             self.fork_detach(pid)
-        killed = [file for pid in self.processes for file in self.kill(pid)]
+        killed = [
+            file for pid in self.processes if pid not in self.attached for file in self.kill(pid)
+        ]
         if self.folders:
             wait_for(killed)
             # Slow to import.
@@ -93,14 +95,19 @@ class Cleanup:
         """Fork a process that makes a debugger detach (by `detach`); forget the debugger here.
 
         `pid` is the debugger's, and is removed from `attached` and from `processes`. This returns in the parent
-        only, and at once; the child closes stdin and stdout, and exits when `detach` has returned.
+        only, and at once; the child closes stdin and stdout, and exits when `detach` has returned. Where no process
+        can be forked, nothing happens, and the debugger stays in both.
 
         Raises:
-            KeyError: The debugger is not in both of them; nothing was forked, and `attached` no longer has it.
-            OSError: No process can be forked; the debugger is forgotten all the same.
+            KeyError: The debugger is not in both of them.
         """
-        number, since = self.attached.pop(pid), self.processes.pop(pid)[0]
-        if os.fork():
+        number, since = self.attached[pid], self.processes[pid][0]
+        try:
+            child = os.fork()
+        except OSError:
+            return
+        if child:
+            del self.attached[pid], self.processes[pid]
             return
         try:
             # Nobody is to wait for its end.
