@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from dapeer.launch import tasks
+from tests.e2e.running import listening
 from tests.harness import ask, call, client, evaluate, has_all, read, refusal, text
 from tests.processes import LIMIT
+from tests.programs import program
 
 PYTHON = {"type": "debugpy", "request": "launch", "program": "${workspaceFolder}/a.py"}
 
@@ -230,3 +232,24 @@ async def test_what_is_not_supported_is_named_where_its_configuration_is_listed(
             "processId: ${command:pickProcess} (give `pid`: the process to attach to)",
         )
         assert "Give `pid`." in await refusal(c, "dap_run", configuration="Attaches")
+
+
+async def test_a_group_that_cannot_be_prepared_ends_no_earlier_program(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        {"name": "A"},
+        {"name": "Missing", "program": "${workspaceFolder}/none.py"},
+        compounds=[{"name": "Half", "configurations": ["A", "Missing"]}],
+    )
+    async with (
+        asyncio.timeout(LIMIT),
+        client(tmp_path) as c,
+        listening(program("endless_loop.py").path) as (_, port),
+    ):
+        assert "Stopped" in await read(c, "dap_run", program="a.py", stop_on_entry=True)
+        half = await refusal(c, "dap_run", configuration="Half", fresh=True)
+        assert "none.py does not exist" in half
+        several = await refusal(c, "dap_run", port=port, processes=2, fresh=True)
+        assert "Leave `processes` out" in several
+        sessions = (await ask(c, "dap_status"))["sessions"]
+        assert [each["state"] for each in sessions] == ["stopped"]

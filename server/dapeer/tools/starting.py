@@ -86,9 +86,8 @@ class StartedGroup:
         end, the reply shows one that still runs, or else the first. The session shown becomes the client's default.
 
         Raises:
-            DapeerError: A task fails, or a member does not start; members and tasks that have started are ended.
-            ArgumentError, Unsupported: The triggers are not valid, or type into a program that has no terminal; all
-                members run on.
+            DapeerError: A task fails, a member does not start, or the triggers are not valid or type into a program
+                that has no terminal; members and tasks that have started are ended.
         """
         tasks = StartTasks(self.call.debugger, self.tasks)
         told = await tasks.run_before()
@@ -96,19 +95,21 @@ class StartedGroup:
         try:
             for label, each in self.members.items():
                 sessions[label] = await each.begin()
+            first = next(iter(sessions.values()))
+            ready = next(iter(self.members.values())).start.ready
+            triggers.begin(self.call, first, ready)
         except BaseException:
             tasks.release()
             with anyio.CancelScope(shield=True):
                 for each in sessions.values():
                     await self.call.debugger.terminate(each)
             raise
-        client, first = self.call.focus.key, next(iter(sessions.values()))
+        client = self.call.focus.key
         news = self.call.debugger.triggers
         tasks.until_end_of_all([*sessions.values()], lambda line: news.add_line(client, line))
         group = self.call.debugger.groups.add(self.name, sessions, stop_all=self.stop_all)
         if self.stop_all:
             self.call.debugger.start_task(self._end_together, group)
-        triggers.begin(self.call, first)
         return await self._show_first_stop(
             group, told, options, news.find_untold_run(first, client)
         )
@@ -503,7 +504,7 @@ async def _tasks_to_explain(call: Call, values: Json) -> Json:
 
     The result has one key `tasks`, a list of texts `LABEL: COMMAND` read from the project's files; nothing
     runs. `values` are the checked arguments of `dap_run`. Nothing is raised: where a task cannot be run, or
-    asks what only a person can answer, all tasks of its configuration and of the following ones are missing.
+    asks what only a person can answer, all tasks of its configuration are missing.
     The result is empty if `configuration` is None, is unknown, or has no tasks.
     """
     name = values["configuration"]
@@ -563,7 +564,7 @@ def _launcher(call: Call, arguments: StartArguments) -> Launcher:
 
 
 async def _prepare(
-    call: Call, arguments: StartArguments, triggers: TriggerArguments
+    call: Call, arguments: StartArguments, triggers: TriggerArguments, *, is_last: bool = True
 ) -> StartedProgram:
     """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
@@ -571,7 +572,8 @@ async def _prepare(
     is set, and nothing is started. Neovim may be asked for configurations, and tests may be built. With
     `fresh`, when all this is checked, programs that the client has started before are ended, and breakpoints
     that tools have set and the exception filters are forgotten if they are not given again; breakpoints of a
-    person, and what other clients collect, stay. `triggers` are what to do while the program runs.
+    person, and what other clients collect, stay. `is_last`: it is the last of a group; those before it end nothing
+    and forget nothing. `triggers` are what to do while the program runs.
 
     Raises:
         DapeerError: The program cannot be started as described (ArgumentError for most), or an earlier
@@ -586,16 +588,17 @@ async def _prepare(
     start = await _launcher(call, arguments).prepare_start(
         request, arguments.configuration, arguments.where_to_start(collects=collects)
     )
-    if arguments.is_repeated and not start.launched:
+    if (arguments.is_repeated or arguments.processes > 1) and not start.launched:
+        given = "repeat" if arguments.is_repeated else "processes"
         raise ArgumentError(
-            "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
+            f"`{given}` is for a program that dap_run starts.", f"Leave `{given}` out."
         )
     _check_secret_input(call, arguments.stdin, start.folder)
     around = _folders_named(request, start.folder, debugger.project)
     named = resolve_breakpoint_files(placed, start.folder, debugger.project, around)
     breakpoints = [(path, resolve_column(path, each)) for path, each in named]
     claim_breakpoints(call, breakpoints, start.adapter, forgets_earlier=arguments.fresh)
-    if arguments.fresh:
+    if arguments.fresh and is_last:
         before = await end_earlier_programs(debugger, call.focus, breakpoints, functions, filters)
     else:
         before = inheritance_of(debugger, call.focus, breakpoints, functions, filters)
@@ -632,7 +635,7 @@ async def _start_compound(
     """Start the configurations that a compound names, as a group; return the first stop.
 
     All members are prepared before the first is started; with `arguments.fresh`, programs that the client
-    has started before are ended then, and stay ended if a later member cannot be prepared. A configuration
+    has started before are ended then. A configuration
     that is named twice is started once. The group has the compound's name. `tasks` are those that run
     before the compound, which are awaited. `triggers` (what to do while a program runs) are for the first
     member; `options` say what to evaluate and show, and how long to wait. If nothing stops in time, the
@@ -655,14 +658,15 @@ async def _start_compound(
         raise ArgumentError(
             f"The compound `{compound.name}` names no configurations.", "Fix launch.json."
         )
-    # `fresh` ends what was there before the first of them.
+    names = [*dict.fromkeys(compound.members)]
     members = {
         name: await _prepare(
             call,
-            replace(arguments, configuration=name, fresh=arguments.fresh and not n),
+            replace(arguments, configuration=name),
             triggers,
+            is_last=name == names[-1],
         )
-        for n, name in enumerate(compound.members)
+        for name in names
     }
     together = StartedGroup(call, compound.name, members, tasks, compound.stop_all)
     return await together.run(options, triggers)
@@ -675,7 +679,7 @@ async def _start_several(
 
     The group has the name of the program's file, else of the module or the configuration, or `code`; its members
     have the labels 0, 1 and so on. In arguments and environment `{i}` is the number of the process, from 0. With
-    `fresh`, preparing the first process ends earlier programs, even if an error follows. `triggers` (requests or
+    `fresh`, earlier programs are ended once all members are prepared. `triggers` (requests or
     input for the program) are sent in the background, to the first member. `options` say what to evaluate and show,
     and how long to wait: if nothing stops in that time, the reply shows a member that runs. The session shown
     becomes the client's default.
@@ -691,19 +695,12 @@ async def _start_several(
     members = {
         str(n): await _prepare(
             call,
-            replace(
-                arguments,
-                fresh=arguments.fresh and not n,
-                **replace_number(arguments.env, arguments.args, n),
-            ),
+            replace(arguments, **replace_number(arguments.env, arguments.args, n)),
             triggers,
+            is_last=n == arguments.processes - 1,
         )
         for n in range(arguments.processes)
     }
-    if not all(each.start.launched for each in members.values()):
-        raise ArgumentError(
-            "Only a program that dap_run starts can have several `processes`.", "Leave it out."
-        )
     target = arguments.program or arguments.module or arguments.configuration or "code"
     together = StartedGroup(call, Path(target).name, members, TaskPlan())
     return await together.run(options, triggers)
