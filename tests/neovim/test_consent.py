@@ -274,14 +274,26 @@ async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
         await ask(c, "dap_step_over")
 
 
-@pytest.mark.parametrize("others", [{}, {"compounds": [{"name": "A", "configurations": ["B"]}]}])
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ([], {}),
+        ([], {"compounds": [{"name": "A", "configurations": ["B"]}]}),
+        ([{"name": "A", "type": "node", "preLaunchTask": "none"}], {}),
+    ],
+)
 async def test_a_refused_person_has_no_task_run_and_reads_each_ones_command(
-    others: dict[str, object], tmp_path: Path
+    first: list[object], others: dict[str, object], tmp_path: Path
 ) -> None:
     task = {"label": "leaves", "command": "touch trace.txt"}
     # A configuration is started before a compound of its name.
     project(
-        tmp_path, {"name": "A", "preLaunchTask": "leaves"}, {"name": "B"}, tasks=[task], **others
+        tmp_path,
+        *first,
+        {"name": "A", "preLaunchTask": "leaves"},
+        {"name": "B"},
+        tasks=[task],
+        **others,
     )
     async with (
         neovim(

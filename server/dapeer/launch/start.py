@@ -231,20 +231,18 @@ class Launcher:
 
         The project's launch.json and tasks.json are read. `name` names the configuration, or the compound, whose own
         task comes before those of its members; for an unknown name the list is empty. The keys `preLaunchTask` and
-        `postDebugTask` of the caller's `config` replace the tasks of each of them. Where a task of any configuration
-        cannot be run, or asks what only a person can answer, the tasks of all configurations are missing; where one
-        of the compound's own does so, the list is empty. Nothing is raised.
+        `postDebugTask` of the caller's `config` replace the tasks of each of them. Where a task of one cannot be run,
+        or asks what only a person can answer, the tasks of that one are missing. Nothing is raised.
         """
         here = await in_thread(read_project, self.debugger.project, self.answers)
         compound = here.compound(name)
         members = compound.members if compound is not None else (name,)
-        plans: list[TaskPlan] = []
-        with contextlib.suppress(ArgumentError):
-            if compound is not None:
-                plans.append(here.task_plan(compound, config))
-            chosen = [each for each in here.configurations if each.name in members]
-            plans += [here.task_plan(each, config) for each in chosen]
-        return [line for each in plans for line in each.named]
+        chosen = [each for each in here.configurations if each.name in members]
+        named: list[str] = []
+        for each in [*([] if compound is None else [compound]), *chosen]:
+            with contextlib.suppress(ArgumentError):
+                named += here.task_plan(each, config).named
+        return named
 
     async def _start_of_configuration(
         self, launch: LaunchRequest, chosen: Configuration, where: Where
