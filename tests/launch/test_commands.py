@@ -99,6 +99,23 @@ def test_a_shim_of_a_version_manager_is_not_debugged_itself(
     assert found.type == "debugpy"
 
 
+def test_a_shim_that_starts_nothing_is_the_program_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shims, own = tmp_path / "elsewhere" / "shims", tmp_path / "own"
+    shims.mkdir(parents=True)
+    own.mkdir()
+    (own / "pytest").write_text("print()\n")
+    for name in ("python3", "pytest"):
+        (shims / name).write_text("#!/usr/bin/env bash\necho none is installed\nexit 1\n")
+        (shims / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(shims) + os.pathsep + os.environ["PATH"])
+    monkeypatch.chdir(own)
+    (tmp_path / "project").mkdir()
+    found = typed(tmp_path / "project", "pytest", "tests")
+    assert found.inputs == {"program": "pytest", "args": ["tests"]}
+
+
 def test_a_script_of_an_installer_names_its_interpreter_also_behind_a_shell(tmp_path: Path) -> None:
     for number, text in enumerate(
         (

@@ -511,7 +511,7 @@ def _program_beside_interpreter(typed: _TypedProgram, command: Command, shim: Pa
     `command` describes the interpreter's command line, `shim` is the shim's path. The interpreter's own shim, which
     is beside `shim`, is run in `typed.cwd` to ask for the path of the real interpreter; this blocks for at most
     `SECONDS_TO_ANSWER`. The result is None if `command` has no way to ask, if there is no such shim, if it cannot
-    be run or takes longer, or if no file with the shim's name, or only a binary one, is beside the real
+    be run, takes longer or prints no absolute path, or if no file with the shim's name, or only a binary one, is beside the real
     interpreter.
     """
     if not command.own_path:
@@ -527,7 +527,9 @@ def _program_beside_interpreter(typed: _TypedProgram, command: Command, shim: Pa
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = Path(done.stdout.decode("utf-8", "replace").strip()).parent / shim.name
-    return str(found) if foreign_files.is_file(found) and not is_binary(str(found)) else None
+    # A shim that has nothing to start prints no path.
+    known = found.is_absolute() and foreign_files.is_file(found)
+    return str(found) if known and not is_binary(str(found)) else None
 
 
 def _test_env(command: Command, launch: LaunchRequest) -> Json:
