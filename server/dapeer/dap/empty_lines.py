@@ -92,7 +92,7 @@ class EmptyLineFilter(MessageFilter):
     def normalize(self, message: Message) -> Iterable[Message]:
         """Return the adapter's message; a response to `setBreakpoints` gets the lines that it leaves out.
 
-        A breakpoint without a `line` in that response gets the moved line that was requested. If the numbers of breakpoints differ, the
+        A breakpoint without a `line` in that response gets the moved line that was requested, if one was. If the numbers of breakpoints differ, the
         response is returned as it is. What `adapt` kept of the request is dropped; the result always has one message.
         """
         if not isinstance(message, Response):
@@ -102,6 +102,7 @@ class EmptyLineFilter(MessageFilter):
         if not sent or len(made) != len(sent):
             return (message,)
         placed = [
-            {"line": one["line"], **as_object(each)} for one, each in zip(sent, made, strict=True)
+            {**({"line": one["line"]} if "line" in one else {}), **as_object(each)}
+            for one, each in zip(sent, made, strict=True)
         ]
         return (replace(message, body={**message.body, "breakpoints": placed}),)
