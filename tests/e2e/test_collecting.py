@@ -15,7 +15,7 @@ from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
-from tests.harness import DATA, ask, client, listed, needs, read, refusal
+from tests.harness import DATA, ask, client, evaluate, listed, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT, Program
 from tests.pythons import python_of, versions
@@ -239,6 +239,24 @@ def settle(totals):
 
 print(settle([1, 2, None, 4]))
 """
+
+
+async def test_the_condition_of_what_is_expected_is_evaluated_once_per_hit(tmp_path: Path) -> None:
+    p = written(tmp_path, "paid.py", EXPECTED)
+    point = {"filename": str(p), "line": p.line("paid"), "expect": "total is not None"}
+    counted = "__import__('sys').path.append('') or total != 2"
+    before = "__import__('sys').path.count('')"
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), stop_on_entry=True)
+        count = int(await evaluate(c, before))
+        await ask(c, "dap_set_breakpoint", **point, condition=counted)
+        stop = await ask(c, "dap_continue")
+        assert (stop["state"], stop["line"]) == ("stopped", p.line("paid"))
+        assert [each.partition(" total")[2] for each in stop["collected"][1:]] == [
+            " = 1",
+            " = None  ← not (total is not None)",
+        ]
+        assert int(await evaluate(c, before)) == count + 3
 
 
 @versions("3.8", "3.11", "3.13")

@@ -38,7 +38,7 @@ class Expecting:
         self._points = [
             (
                 point,
-                maker.recorder(point, frame),
+                maker.recorder(point, frame, checked=True),
                 maker.condition(point, frame) if point.condition else None,
                 maker.value(point.expect, frame, MISSING, missed, holds=True),
             )
@@ -68,8 +68,8 @@ class Expecting:
         for point, record, met, holds in self._points:
             if event != "line" or frame.f_lineno != point.line or point.has_ended:
                 continue
-            record(frame, self._maker.context(frame))
             if met is None or met(frame, ""):
+                record(frame, self._maker.context(frame))
                 outcome = holds(frame)
                 stop |= outcome is MISSING or not outcome[0]
         return bool(stop)

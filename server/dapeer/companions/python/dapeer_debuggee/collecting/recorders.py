@@ -338,11 +338,11 @@ class Maker:
             point.unmet = True
             self._template_values["report"](point, error)
 
-    def recorder(self, point: Any, frame: Any) -> Any:
+    def recorder(self, point: Any, frame: Any, *, checked: bool = False) -> Any:
         """Return a function that writes a row of a point (a place that collects): `record(frame, context)`.
 
         It returns True once the point has enough hits, else a false value. A condition that is false or raises writes no
-        row. An expression that raises has its error as its value. The function raises only Ctrl+C and what a signal handler
+        row; `checked`: the caller has evaluated it, so it is left out here. An expression that raises has its error as its value. The function raises only Ctrl+C and what a signal handler
         of the program raises; at any other error no row is written. `context` is what `Maker.context` returns. `point` is a
         `points.SpecifiedPoint`, the `frame` here any frame of the code in which it records. Without a limit of hits the
         function has an attribute `called`, a form that Python can call at a line.
@@ -354,9 +354,8 @@ class Maker:
             values="".join(f"$v{each}, " for each in count),
         )
         hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
-        return self._compile_cells(
-            point, frame, marked_expressions(point), hit + row, alone=not point.max_hits
-        )
+        columns = marked_expressions(point)[1 if point.condition and checked else 0 :]
+        return self._compile_cells(point, frame, columns, hit + row, alone=not point.max_hits)
 
     def condition(self, point: Any, frame: Any) -> Any:
         """Return a function of a frame that tells whether a point's condition holds; the point must have one.
