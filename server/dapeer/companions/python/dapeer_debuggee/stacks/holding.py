@@ -697,23 +697,35 @@ def size_of(queue: dict[str, Any]) -> int:
     return len(items) if kind is list or kind is collections.deque else 0
 
 
+STATES = {
+    "Semaphore": "its value is {_value}",
+    "CapacityLimiter": "all of its {_total_tokens} tokens are borrowed",
+    "Barrier": "{_count} of {_parties} have come",
+    "Process": "for the end of process {pid}",
+    "Event": "it is not set",
+    "Condition": "to be notified",
+}
+"""By class, why one waits for its objects; one between processes may lack the attributes named here."""
+
+
 def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     """Return in words why one waits for an object of a library; empty if it does not show.
 
     `kind` is the name of its class, `function` the name of the method in which one waits, `mine` a dict of its attributes.
+
+    >>> state_of("Barrier", "wait", {"_count": 1, "_parties": 2})
+    '1 of 2 have come'
+    >>> state_of("Barrier", "wait", {"_parties": 2, "_state": "of several processes"})
+    ''
     """
     if "Queue" in kind or "Channel" in kind:
         return state_of_queue(function, mine)
-    if "Semaphore" in kind:
-        return f"its value is {mine.get('_value')}"
-    if kind == "CapacityLimiter":
-        return f"all of its {mine.get('_total_tokens')} tokens are borrowed"
-    if kind == "Barrier":
-        return f"{mine.get('_count')} of {mine.get('_parties')} have come"
     if kind == "Popen" or kind.endswith("Process"):
-        process = raw_attributes(mine["_popen"]) if "_popen" in mine else mine
-        return f"for the end of process {process.get('pid')}"
-    return {"Event": "it is not set", "Condition": "to be notified"}.get(kind, "")
+        kind, mine = "Process", raw_attributes(mine["_popen"]) if "_popen" in mine else mine
+    try:
+        return STATES["Semaphore" if "Semaphore" in kind else kind].format_map(mine)
+    except KeyError:
+        return ""
 
 
 def state_of_queue(function: str, attributes: dict[str, Any]) -> str:
