@@ -57,9 +57,10 @@ def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
 def check_and_restrict(member: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
     """Check that an archive's member may be unpacked into `folder`; change its mode and owner; return it.
 
-    `member` itself is changed; nothing is unpacked. The current user becomes the owner. The mode of a file or
-    a hard link is changed so that the owner may read and write, and nobody else may write; unless the owner
-    may run the file, nobody may. The modes of folders and symbolic links stay.
+    `member` itself is changed; nothing is unpacked. The current user becomes the owner, and the names of user and
+    group are emptied. The mode of a file or a hard link is changed so that the owner may read and write, and
+    nobody else may write; unless the owner may run the file, nobody may; setuid, setgid and sticky bits are
+    removed. The modes of folders and symbolic links stay.
 
     Raises:
         TarError: Its name or its link leads out of the folder, or it is neither a file nor a folder nor a
@@ -110,10 +111,10 @@ class InstallFailed(DapeerError):
 def install(names: Sequence[str], *, every: bool) -> int:
     """Install adapters into folders of dapeer's, print what was done, and return the exit code.
 
-    `names` are ids of adapters; one that is ready already is installed anew if dapeer can get it. With `every` all
-    missing ones that dapeer can get are installed instead, and `names` are only checked. It runs npm, uv or pip; an
-    adapter that fails keeps what it had, and the others are still installed. The code is 1 if one of the adapters
-    is not ready afterwards, else 0.
+    `names` are ids of adapters; one that is ready already is installed anew if dapeer can get it. With `every`
+    all missing ones that dapeer can get are installed instead, and `names` are only checked. It runs npm, uv or
+    pip; an adapter that fails keeps what it had, and the others are still installed. The code is 1 if installing
+    one of them has failed, or one is not ready afterwards, else 0.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.

@@ -480,9 +480,12 @@ def print_trial(name: str, *, as_data: bool = False) -> int:
 async def _check(definition: Definition, as_data: bool) -> int:
     """Print the findings of an adapter's trial as they come, or with `as_data` all at the end as JSON.
 
-    The trial starts the adapter and debugs a small program with it. The JSON has `adapter`, the adapter's id,
-    and `findings`. Return the exit code: `NOTHING_READY` if the last finding is `missing`, `failed` or
-    `slow`, else 0.
+    The trial starts the adapter and debugs a small program with it. The JSON has `adapter`, the adapter's id, and
+    `findings`. Return the exit code: `NOTHING_READY` if the last finding is `missing`, `failed` or `slow`, else
+    0.
+
+    Raises:
+        OSError: The program or its temporary folder cannot be written; with `as_data` nothing is printed then.
     """
     findings: list[Finding] = []
     async with aclosing(_trial_findings(definition)) as trial:
@@ -767,9 +770,11 @@ def rows_of(definition: Definition, detection: Detection) -> list[Patch]:
 def _nodelay_row() -> Patch:
     """Return the row of the change that has connections of a program send small messages at once.
 
-    The row's last field says why the change is off: it is switched off, or the system does not allow it;
-    empty: it is on. Unless it is switched off, a short-lived process is started to find that out, for which
-    this blocks.
+    The row's last field says why the change is off: it is switched off, or the system does not allow it; empty:
+    it is on. Unless it is switched off, a short-lived process is started to find that out, for which this blocks.
+
+    Raises:
+        OSError: That process cannot be started.
     """
     off = (
         f"switched off by {patching.SETTING}"

@@ -495,11 +495,12 @@ class RunComparison:
 def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     """Compare two runs' rows, thread by thread and task by task, and return where they differ.
 
-    The result has the first row whose values differ (`data`), the first rows that only one run has (`flow`), both None
-    where there is none, and counts of all differences. Columns in which the runs have no common value are not compared,
-    but set apart in `constant_differences`, if both runs have at least `MIN_DIFFERENT_ROWS` rows of that place. If
-    nothing else differs and a run has several threads or tasks, `first_order_difference` is the index of the first row
-    at which another thread or task was on; None: there is none, or this was not looked at.
+    The result has the first row whose values differ (`data`), the first rows that only one run has (`flow`), both
+    None where there is none, and counts of all differences. Columns in which the runs have no common value are
+    not compared, but set apart in `constant_differences`, if both runs have at least `MIN_DIFFERENT_ROWS` rows of
+    that place. If `data` and `flow` are None and a run has several threads or tasks, `first_order_difference` is
+    the index of the first row at which another thread or task was on; None: there is none, or this was not looked
+    at.
     """
     found = RunComparison(a, b, columns_without_common_values(a, b))
     numbers_a, numbers_b, count = number_rows(a, b, found.constant_differences)

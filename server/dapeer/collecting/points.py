@@ -19,10 +19,10 @@ ByPlace = dict[str, dict[int, dict[Key, RequestedBreakpoint]]]
 def put_at(
     by_path: ByPlace[Key], path: str, line: int, key: Key, requested: RequestedBreakpoint | None
 ) -> RequestedBreakpoint | None:
-    """Set, or with None remove, a breakpoint in `by_path`; return what was there before.
+    """Set, or with None remove, a breakpoint in `by_path`; return what `key` had there, or None.
 
-    `key` names one of several breakpoints on the line, such as by its column and client; the others stay. Lines and files that are left
-    without a breakpoint are removed from the table.
+    `key` names one of several breakpoints on the line, such as by its column and client; the others stay. Lines
+    and files that are left without a breakpoint are removed from the table.
     """
     lines = by_path.setdefault(path, {})
     here = lines.setdefault(line, {})

@@ -196,9 +196,11 @@ class Editor:
     async def open_file(self, arguments: Json) -> list[str]:
         """Show the file `filePath` in Neovim, with the text `startText` in it marked, if there is one.
 
-        Neovim's window gets the focus unless `makeFrontmost` is False. Return the text of Neovim's answer, in a list.
+        Neovim's window gets the focus unless `makeFrontmost` is False or null. Return the text of Neovim's answer, in
+        a list.
 
         Raises:
+            KeyError: There is no `filePath`.
             DapeerError: Neovim cannot show it, or the person does not allow it.
         """
         request: dict[str, Any] = {"filename": arguments["filePath"]}

@@ -267,11 +267,12 @@ def parse(data: bytes) -> LaunchFile:
     """Return the configurations, inputs and compounds of a launch.json, as they are written there.
 
     `data` are the file's bytes, in UTF-8; comments and trailing commas are allowed. Inputs are by id, compounds
-    by name; of equal names the last counts, and a compound without a name is left out.
+    by name; of equal ids or names the last counts, and a compound whose name is an empty text is left out. A
+    missing list counts as empty.
 
     Raises:
         MalformedJson: It is no JSON object or no UTF-8; `configurations`, `inputs` or `compounds` is no list of
-            objects; or a configuration lacks a text at `name`, `type` or `request`.
+            objects; or a configuration lacks a text at `name`, `type` or `request`, or that is empty.
     """
     top, text = read_object(data)
     configurations = objects_at(top, "configurations", text)

@@ -402,10 +402,11 @@ class _StandIns:
     def _definition_for(self, told: _StandInFacts) -> Definition | None:
         """Return the definition of the adapter that is to debug the program of a stand-in, a child process.
 
-        `told` is what the stand-in says of itself. The adapter must fit the file (its interpreter, or any binary where no definition knows
-        the interpreter), and a breakpoint must be set in a file of its language, or it must be the program's own. None: no adapter is such,
-        or it cannot begin with such a command line, so the child is not to be debugged. It is the first by rank that is ready, or else the
-        first, which is not ready: its start then fails. It reads files: call it in a thread.
+        `told` is what the stand-in says of itself. The adapter must fit the file (its interpreter, or any binary
+        where no definition knows the interpreter), and a breakpoint must be set in a file of its language, or it must
+        be the program's own, which comes last. Of these the first by rank that is ready is chosen, or else the first,
+        which is not ready: its start then fails. None: no adapter is such, or the chosen one cannot begin with such a
+        command line, so the child is not to be debugged. It reads files: call it in a thread.
         """
         executable = told.path
         able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
@@ -427,8 +428,9 @@ class _StandIns:
         """Return the session to whose process a stand-in belongs: that of the nearest process above it.
 
         `pid` is the stand-in's process id. If no process above has a living session, the session that acts for the
-        program's first one is returned. The result is None if the first session is over, was ended by a tool or is no
-        direct one, or if `pid` is 0 or no process that the program has started.
+        program's first one is returned, or None if that is over or no direct one. The result is also None if the
+        first session is over, was ended by a tool or is no direct one, or if `pid` is 0 or no process that the
+        program has started.
         """
         first = self._first_session
         if first is None or first.is_over or first.is_ended_by_tool or not pid:

@@ -520,11 +520,11 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
 def _check_answered(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
     """Check that the caller's arguments answer all that a configuration asks a person.
 
-    `chosen` is the configuration, `launch` the caller's request. `in_neovim` says that it is started in Neovim, where nvim-dap fills in
-    variables for the current file.
+    `chosen` is the configuration, `launch` the caller's request. `in_neovim` says that it is started in Neovim,
+    where nvim-dap fills in variables for the current file; elsewhere dapeer finds the interpreter.
 
     Raises:
-        ArgumentError: They do not; the error lists what to give.
+        ArgumentError: They do not; the error describes the first ten questions, and names all arguments to give.
     """
     asks = chosen.left_to_ask(launch.inputs, launch.config, in_neovim=in_neovim)
     if asks:

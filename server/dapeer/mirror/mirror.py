@@ -395,7 +395,7 @@ class Notes:
         """Conditions and log messages that could not be evaluated."""
 
     def record_findings(self, stop: Stop, found: StopFindings) -> None:
-        """Set a stop's `found` to what dapeer has found out about it beyond its adapter's reports."""
+        """Set a stop's `findings` to what dapeer has found out about it beyond its adapter's reports."""
         stop.record_findings(found)
 
     def record_exception(self, stop: Stop, description: str | None) -> None:

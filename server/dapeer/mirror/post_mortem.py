@@ -24,8 +24,9 @@ class PostMortem:
     def translate_message(self, message: Message) -> Message | None:
         """Return the message to handle instead of an adapter's message about a core dump; None: drop it.
 
-        The first `stopped` event becomes a stop of all threads with the reason `core dump` and the cause; later ones, and
-        `exited` and `continued` events, are dropped: some adapters send a stop for each thread, and an exit. Others stay as they are.
+        The first `stopped` event becomes a stop of all threads, with the reason `core dump`, the cause as its
+        `description`, and of its own keys only `threadId`. Later ones, and `exited` and `continued` events, are
+        dropped: some adapters send a stop for each thread, and an exit. Other messages stay as they are.
         """
         match message:
             case Event(event="stopped", body=body):

@@ -364,7 +364,7 @@ class Stop:
         self.exception = body
 
     def record_findings(self, found: StopFindings) -> None:
-        """Set `found` to what dapeer has found out beyond its adapter's reports."""
+        """Set `findings` to what dapeer has found out beyond its adapter's reports."""
         self.findings = found
 
     def reduce_to_history(self) -> None:

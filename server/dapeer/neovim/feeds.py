@@ -258,8 +258,9 @@ class Hello(NamedTuple):
     def read(cls, facts: Mapping[str, Any]) -> Hello:
         """Return what Lua has sent about a session, from its decoded JSON; only `session` must be there.
 
-        `facts` may also have `name`, `type`, `request` (default: `launch`), `parent`, `launch`, `waited` (into
-        `waited_for_person`) and `exception_filters`. `parent` and `launch` are taken as they are.
+        `facts` may also have `name` and `type` (else empty), `request` (else `launch`), `waited` (into
+        `waited_for_person`), `exception_filters` (absent: None; no list: an empty one), and `parent` and `launch`,
+        which are taken as they are.
 
         Raises:
             KeyError: `facts` has no `session`.

@@ -115,10 +115,10 @@ def kinds_of(declared: CallKinds | None, arguments: Mapping[str, Any], *, read_o
 def _values_at(arguments: Any, path: str) -> Iterator[Any]:
     """Yield the values at a path in the arguments, such as `breakpoints[].condition`.
 
-    `path` has names with dots between them; a name with `[]` is that of a list, whose elements are yielded,
-    or looked into, one by one. A list without `[]` in the path is one value. Nothing is yielded for an
-    argument that is absent or null, or where something on the path is no object; a null element of a list is
-    yielded.
+    `path` has names with dots between them; a name with `[]` is that of a list, which is not checked: its
+    elements are yielded, or looked into, one by one. A list without `[]` in the path is one value. Nothing is
+    yielded for an argument that is absent or null, or where something on the path is no object; a null element of
+    a list at the path's end is yielded.
     """
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")

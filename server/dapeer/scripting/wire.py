@@ -125,13 +125,13 @@ class Connection:
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request, wait for its answer, and return the result; other messages meanwhile are dropped.
 
-        `method` and `params` are MCP's. There is no timeout. An answer to a call of `call_beside` may come first,
-        and is returned instead; the answer that is still due is then dropped. The result of a tool that has failed
-        is returned, too, with `isError` in it.
+        `method` and `params` are MCP's. There is no timeout. An answer to a call of `call_beside` that is no error
+        may come first, and is returned instead; the answer that is still due is then dropped. The result of a tool
+        that has failed is returned, too, with `isError` in it.
 
         Raises:
             ToolError: The server answers with an error of JSON-RPC in place of a result.
-            ServerGone: The server has ended.
+            ServerGone: The server has ended, or the connection cannot be read.
         """
         self._send_request(method, params, takes_error=True)
         while True:

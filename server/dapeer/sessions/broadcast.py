@@ -117,8 +117,9 @@ class Broadcast:
     async def wait_for_failures(self) -> list[str]:
         """Wait for the sessions; return a line for each that has not applied the change, with the reason.
 
-        Until one has applied it, the wait has no limit but the sessions' own deadlines; from then on the others are waited for during
-        `SECONDS_FOR_OTHERS` only, and go on applying it. Sessions whose program has ended are left out.
+        Until one has applied it, here or elsewhere (`is_taken_elsewhere`), the wait has no limit but the sessions'
+        own deadlines; from then on the others are waited for during `SECONDS_FOR_OTHERS` only, and go on applying it:
+        they have a line, too. Sessions whose program has ended are left out.
         """
         while self._waits and self._stop_taken_at is None:
             await self._progress_event.wait()

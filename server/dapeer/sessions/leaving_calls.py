@@ -78,10 +78,10 @@ async def leave_calls(
     """Step out of a frame's calls until it is the innermost; return whether `command` is still to be sent.
 
     `calling` is the frame, `command` the step that the user wants of it. The program runs meanwhile, once for
-    each `stepOut`. True: the frame is the innermost now, or the adapter does not step out and the program is
-    still stopped, so that the step is to be made there. False: stepping out has made the step already or has
-    left the frame, something else has stopped the program, it has ended, or it still runs after `seconds` for
-    the whole (the request is not taken back).
+    each `stepOut`, of which there are at most `calling.inner_frames`. True: the frame is the innermost now, or
+    still is not after all of these, or the adapter rejects one and the program is still stopped, so that the step
+    is to be made there. False: stepping out has made the step already or has left the frame, something else has
+    stopped the program, it has ended, or it still runs `seconds` after the call (the request is not taken back).
 
     Raises:
         NotStopped: The thread runs when its stack after a step out is requested.

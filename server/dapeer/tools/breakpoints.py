@@ -171,8 +171,9 @@ def rows_of(
 ) -> Iterator[BreakpointRow]:
     """Yield the breakpoints of a file with their states in the adapters.
 
-    One row stands for all sessions if they agree, else there is one for each session that has the breakpoint. `path` is the file; `chosen`
-    limits the rows to breakpoints that are equal to one of these and still in the set; None: all.
+    One row, without a session, stands for all sessions if they agree, or if none has the breakpoint; else there
+    is one for each session that has it. Sessions that leave their program to a child do not count. `path` is the
+    file; `chosen` limits the rows to breakpoints that are equal to one of these and still in the set; None: all.
     """
     debugger = call.debugger
     living = debugger.sessions.live

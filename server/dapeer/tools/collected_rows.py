@@ -271,7 +271,8 @@ NOTHING_RECORDED = RecordedLife(None, [], in_time=True)
 def plan_second_run(session: Session, point: Point, recorded: CollectedRow) -> Plan:
     """Return a plan that runs a program again, records one call line by line, and stops nowhere.
 
-    It has no breakpoint but the one that records the call, and no exception filters. Nothing is started.
+    It has no breakpoint but the one that records the call, with the condition under which the first run counted
+    calls, and no exception filters. Nothing is started.
 
     Args:
         session: A session of the first run.
@@ -279,7 +280,7 @@ def plan_second_run(session: Session, point: Point, recorded: CollectedRow) -> P
         recorded: The call.
 
     Raises:
-        ArgumentError: The program was not launched by dapeer.
+        ArgumentError: The program was not launched by dapeer, or runs in nvim-dap.
     """
     first = session.program.first
     if not isinstance(first, DirectSession) or not first.plan.launched:

@@ -151,8 +151,9 @@ async def _evaluated(
 def _reply_of(one: EvaluationResult, max_chars: int | None, where: list[str], place: str) -> Reply:
     """Return one result as a reply, cut to `max_chars`, with a hint in brackets below it.
 
-    None or 0 stands for `RESULT_CHARS`. `where` are sentences for the hint, which is there if there are any, or the value is cut: then the
-    hint says how to see more. `place` is the frame as text, which becomes `frame` of the data.
+    None or 0 stands for `RESULT_CHARS`. `where` are sentences for the hint, which is there if there are any, or
+    the value is cut (or its text has a `…` of its own): then the hint says how to see more. `place` is the frame
+    as text, which becomes `frame` of the data.
     """
     room = max_chars or RESULT_CHARS
     shown = one.text(room)
@@ -210,16 +211,19 @@ async def dap_set_variable(
 async def _assign(call: Call, session: Session, path: str, value: str, frame: int | None) -> Reply:
     """Assign a value to a variable in the program, and return the new and the old value as a reply.
 
-    Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable of an
-    outer scope. Else a variable that the adapter shows is set by `setVariable`, another path (or a private member whose
-    name the adapter changes) by `setExpression`; the path is read again to check that where it is possible. `value` is
-    an expression; where an adapter with a statement sets a variable of an outer scope, it is evaluated once more if
-    that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's data has
-    `path`, `value`, and `was` if the old value was known.
+    Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable
+    of an outer scope. Else a variable that the adapter shows is set by `setVariable`, another path (or a private
+    member whose name the adapter changes, or any path without `setVariable`) by `setExpression`. If the adapter
+    has `setExpression`, a shown variable that seems changed is evaluated again to check that. `value` is an
+    expression; where an adapter with a statement sets a variable of an outer scope, it is evaluated once more if
+    that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's data
+    has `path`, `value`, and `was` if the adapter shows the variable; long values are cut.
 
     Raises:
-        ArgumentError: The adapter shows no such variable, and cannot assign to expressions; or `value` is empty.
+        ArgumentError: The adapter shows no such variable or cannot set it, and cannot assign to expressions; or a
+            statement is to be run, and `value` is empty.
         RequestFailed: The adapter rejects the value, or the variable still has the old one.
+        DapeerError: The adapter did not answer in time, or the session has ended.
     """
     assignable = session.supports("setExpression")
     found, container = await find_variable_by_text(session, path, frame)

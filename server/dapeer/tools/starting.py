@@ -119,13 +119,15 @@ class StartedGroup:
     ) -> Reply:
         """Wait for the first stop of a group's members, and return the state of that session as a reply.
 
-        `told` are notes for the reply; `run` is the sending of triggers (requests or commands that make the
-        programs do something), or None. If nothing stops in time, or soon after the triggers have ended, a member
-        that still runs is shown, or the first if all have ended. The shown session becomes the client's default,
-        and what is shown of it counts as shown. Once one has stopped, the others get `SECONDS_AFTER_FIRST` at most
-        to stop, too. `options` say what to evaluate and show, and how long to wait: not at all if
-        `wait_until_paused` is false. The reply's notes have the group, `told`, and what the members' tasks had to
-        say.
+        `told` are notes for the reply; `run` is the sending of triggers (requests or commands that make the programs
+        do something), or None. If nothing stops in time, or soon after the triggers have ended, a member that still
+        runs is shown, or the first if all have ended. The shown session becomes the client's default, and what is
+        shown of it counts as shown. Once one has stopped, the others get `SECONDS_AFTER_FIRST` at most to stop, too.
+        `options` say what to evaluate and show, and how long to wait: not at all if `wait_until_paused` is false. The
+        reply's notes have the group, `told`, and what the members' tasks had to say.
+
+        Raises:
+            NotStopped: The program left the stop before the first expression of `options` was evaluated.
         """
         left = RemainingTime(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]

@@ -267,8 +267,9 @@ class Normalizer:
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         """Yield the `stopped` event with its real reason, or a `continue` request for an unwanted first stop.
 
-        For an adapter with the quirk `skip_first_stop`, nothing is yielded for a stop before all breakpoints are set, or for
-        one that the adapter repeats.
+        Unwanted is one with the reason that the quirk `skip_first_stop` names, unless a stop on entry is requested;
+        with that a first `pause` becomes `entry`. For an adapter with this quirk, nothing is yielded for a stop
+        before all breakpoints are set, or for one that the adapter repeats. `body` is the event's.
         """
         reason, quirks = self._real_reason(body), self._quirks
         # Without a quirk, no stop is unwanted, not even one that gives no reason.

@@ -300,7 +300,7 @@ def _name(item: Item) -> str:
 def _display_rank(item: Item) -> int:
     """Return the rank by which members of an object are shown: the lowest first.
 
-    0: a number, a text, or no named member; 1: other values; 2: a container; 3: None.
+    0: a number, a truth value, a text, or no named member; 1: other values; 2: a container; 3: None.
     """
     member = _MEMBER.match(item.text)
     if member is None:

@@ -270,7 +270,8 @@ def listed_places(places: Sequence[LinePlace]) -> str:
 def cut_around(line: str, column: int, limit: int) -> str:
     """Return `limit` characters of a line around `column` (1 is the first), with `▸` before that column.
 
-    The line's length is added. A line that is short enough, or that has no such column, is returned as it is.
+    The line's length is added. The line is returned as it is if it is short enough, or if `column` is below 1 or
+    above the line's length + 1.
 
     >>> cut_around("x" * 50 + "f(1);" + "y" * 50, 51, 20)
     '…xxxxxx▸f(1);yyyyyyyyy… (105 chars)'

@@ -430,8 +430,9 @@ def _call_tool(
 def _pause_at_interrupt(connection: Connection, session_id: int | None) -> None:
     """Have the first Ctrl-C pause the program that a call waits for, and the second one end the command.
 
-    It sets the handler of SIGINT. The answer of the waiting call then says where the program is. `session_id` None stands for the
-    session that the client used last.
+    It sets the handler of SIGINT, and does not restore it; the first Ctrl-C sets Python's default one. The answer
+    of the waiting call then says where the program is. `session_id` None stands for the session that the client
+    used last. The first Ctrl-C raises `ServerGone` if the server has ended.
     """
     import signal
 

@@ -41,9 +41,9 @@ def run(argv: Sequence[str]) -> int:
     """Run a script with a debugger and a server of its own, and return its exit code.
 
     `argv` is the command line, from the word `script` on; the script comes from a file, or for `-` from stdin.
-    `sys.argv` is set to the script's name and arguments. The server ends with the script. The code is 0, or 1 if the
-    script raises an error (its traceback is printed) or the server ends or does not start, `WRONG_USE` if the script
-    cannot be read (a line on stderr says why), `INTERRUPTED` after Ctrl-C while it runs.
+    `sys.argv` is set to the script's name and arguments. The server ends with the script. The code is 0, or 1 if
+    the script raises an error (its traceback is printed) or the server ends or does not start, `WRONG_USE` if the
+    script cannot be read (a line on stderr says why), `INTERRUPTED` after Ctrl-C once the script is read.
 
     Raises:
         SystemExit: The words are wrong (2), or ask for help (0), or the script itself has raised this.

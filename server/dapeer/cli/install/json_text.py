@@ -236,14 +236,15 @@ INDENT: Final = "  "
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     """Yield one text: `text` with the value at the path, where it replaces the one that is there.
 
-    `path` are the keys, the outermost first; objects that are missing on it are made. None as `text`: there is no
-    file. The format and comments of `text` stay outside of a replaced value.
+    `path` are the keys, the outermost first; objects that are missing on it are made. If `text` is None (there is
+    no file) or blank, the object is new. The format and comments of `text` stay outside of a replaced value.
 
     >>> print(next(with_value('{"a": 1}', ("b",), 2)))
     {"a": 1, "b": 2}
 
     Raises:
-        MalformedText: The text is no JSON object, or something on the path is none.
+        MalformedText: By `next`, not by the call: `text` is no JSON object, or a key before the last one leads
+            to none.
     """
     if text is None or not text.strip():
         whole = _nested(path, value)

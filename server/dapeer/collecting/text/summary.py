@@ -63,12 +63,13 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
 
 
 def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
-    """Return a line on a point: where it is, its number of rows and of `new` ones, and how they came.
+    """Return a line on a point: where it is, its number of rows and of `new` ones, and what recorded them.
 
     A point is a place that collects; each hit gives a row, or a call. `new` is how many of the rows are new; 0 is
-    left out. `caller` is the function that has called the point's each time; empty: there is not one such function,
-    and none is named. The line also tells rows that were dropped or unreadable, the rate of many rows, whether the
-    breakpoint was removed, and the process if several have collected.
+    left out. `caller` is the function that has called the point's each time; empty: there is not one such
+    function, and none is named. The line also tells the hits if they are more than the rows, rows that were
+    dropped or unreadable, the rate from `MIN_ROWS_FOR_RATE` rows on, whether the breakpoint was removed, and the
+    process if several have collected.
     """
     point, table = collection.point, collection.table
     place = place_of(point, project)

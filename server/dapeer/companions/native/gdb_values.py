@@ -164,9 +164,10 @@ def _count_children(value: Any, printer: Any, printed: str) -> int | None:
 def _cache_children(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
     """Return a container's children, as pairs of name and value; only those asked for are created.
 
-    It replaces `VariableReference.cache_children`, of which `self` is an object. The first `dapeer_most` children are created, as
-    `fetch_children` has set it, else `MAX_CHILDREN` + 1. GDB's own function, `_stock`, is not called. They are kept in GDB's own cache,
-    which is returned whole where it has as many or more; a call that wants more creates them anew.
+    It replaces `VariableReference.cache_children`, of which `self` is an object. The first `dapeer_most` children
+    are created, as `fetch_children` has set it, else `MAX_CHILDREN` + 1. GDB's own function, `_stock`, is not
+    called. They are kept in GDB's own cache, which is returned whole if it was made for as many or more; a call
+    that wants more creates them anew. What the container's printer raises is raised, and nothing is kept then.
     """
     name = "_child_cache" if hasattr(self, "_child_cache") else "child_cache"
     most = getattr(self, "dapeer_most", MAX_CHILDREN + 1)

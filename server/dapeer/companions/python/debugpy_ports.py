@@ -146,8 +146,12 @@ def show_no_token(patch: Any) -> None:
 def serve_children_only(patch: Any) -> None:
     """Patch debugpy's adapter so that clients at its port can only attach to child processes.
 
-    Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited. `patch` is this patch's
-    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    Their `launch` requests, and `attach` requests without `subProcessId`, fail; dapeer itself speaks by stdio,
+    and is not limited. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
     """
     refusal = "This port serves only child processes of the program"
 

@@ -95,14 +95,15 @@ class Servers:
         """Record which OpenCode server a Neovim uses now, listen to it, and have the core registered.
 
         The core is dapeer's server process. It is registered, in tasks, where the Neovim wants it, and removed
-        elsewhere; if the core has no HTTP, neither is done. An OpenCode server on another machine counts as none, which
-        is reported: it gets neither password nor token. The listeners of `subscribe` are called if the server, or its
-        password, is another one.
+        elsewhere; if the core has no HTTP, neither is done. An OpenCode server on another machine counts as none, and
+        gets neither password nor token. The listeners of `subscribe` are called if the server, or its password, is
+        another one.
 
         Args:
             neovim_address: The address of the Neovim.
             use: The OpenCode server, and what is to be registered there; an empty URL: none any more.
-            report: Takes what becomes of the registrations, and that a server on another machine is refused.
+            report: Takes what becomes of the registrations, and that a server on another machine is refused
+                if the core was to be registered there.
         """
         if use.url and not is_on_this_machine(use.url):
             self._report_refusal(use, report)

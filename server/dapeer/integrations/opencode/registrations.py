@@ -174,7 +174,8 @@ class OwnConfiguration:
 def configuration(core: Core) -> Json:
     """Return the MCP configuration by which OpenCode reaches a dapeer server.
 
-    It has the server's token if there is one.
+    It is a `remote` one with the server's address, enabled, without a login by OAuth, and with the timeout
+    `MILLISECONDS_FOR_A_CALL`; the server's token, if there is one, is in its header `Authorization`.
     """
     config: Json = {
         "type": "remote",

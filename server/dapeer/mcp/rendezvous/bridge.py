@@ -293,14 +293,17 @@ def _open_or_find_next(
     client: BridgedClient,
     client_requests: ClientRequests,
 ) -> Server | None:
-    """Send a new server what it must know of the client, and return it, or the next if it ends before.
+    """Send a new server what it must know of the client, and return it, or the next if it fails first.
 
-    None: there is no next server, or the client has left. The new server's answer is awaited, for
-    `SECONDS_TO_OPEN` at most; the search for a next one takes as long as a server may take to start. A server
-    that is not returned is closed. The client gets notifications, on stdout, that everything may have
-    changed. `what` is a name of the server for the client, as the beginning of a sentence, `wish` what the
-    client has asked of a server, `client` the client itself, which is watched for its end, and
-    `client_requests` what it has sent that a new server must know.
+    None: there is no next server, or the client has left. The new server fails if it has ended, or sends or takes
+    nothing for `SECONDS_TO_OPEN`; the search for a next one takes as long as a server may take to start. A server
+    that is not returned is closed. On stdout, the client gets errors for what it has asked a server that failed,
+    and notifications that everything may have changed. `what` is a name of the server for the client, as the
+    beginning of a sentence, `wish` what the client has asked of a server, `client` the client itself, which is
+    watched for its end, and `client_requests` what it has sent that a new server must know.
+
+    Raises:
+        OSError: No process can be started for a next server, or stdout is closed.
     """
     try:
         server.open(client_requests)

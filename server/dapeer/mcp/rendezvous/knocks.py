@@ -34,8 +34,11 @@ SECONDS_TO_OPEN: Final = 0.5
 def try_listen_for_knocks(kind: str) -> Generator[socket.socket | None]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
-    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. If the folder does not allow a socket, that is logged, and None is
-    yielded.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. If the folder does not allow a socket, that
+    is logged, and None is yielded. Nothing is accepted here: the body does that.
+
+    Raises:
+        OSError: The socket's file cannot be removed after the body.
     """
     with ExitStack() as stack:
         try:

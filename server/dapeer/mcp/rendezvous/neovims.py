@@ -55,14 +55,13 @@ class Neovims:
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
         """Attach to the Neovim that was named at the start, or begin to search for those of the project.
 
-        The named one is awaited, as long as an attach may take; one that is busy is attached later, in `tasks`,
-        which is logged. If `AUTO` was named, the search goes on in `tasks`, and nothing is awaited. `patient`:
-        the named one may start later; if it is not there, this is only logged, and `attach_newcomers` has to run
-        to attach it then.
+        The named one is awaited, as long as an attach may take; one that is busy is attached later, in `tasks`, which
+        is logged. One that fails otherwise is only logged. If `AUTO` was named, the search goes on in `tasks`, and
+        nothing is awaited. `patient`: the named one may start later; if it is not there, this is only logged, and
+        `attach_newcomers` has to run to attach it then.
 
         Raises:
             NoNeovim: The named Neovim is not there, and `patient` is false.
-            NeovimError: The named Neovim has failed or ended, or its list of tools is invalid.
         """
         if self._target == AUTO:
             self._peers.search.begin(tasks, partial(self._attach_running, tasks))

@@ -96,10 +96,11 @@ def connect_to_server(
 def candidate_files(folder: str, target: str) -> Iterator[str]:
     """Yield the paths of announcements, best first, of servers that may fit a client.
 
-    Nothing is connected to: a server may have ended. `folder` is the client's working directory. `target` says which servers fit: `any`:
-    one of this folder, of a folder above, or of a Neovim on the same project; `auto`: the same, except servers that attach to no Neovim;
-    `none`: the same, except servers that were started for a Neovim; else the address of the Neovim to which it is attached, whose
-    announcement is yielded even if it does not exist.
+    Nothing is connected to: a server may have ended. `folder` is the client's working directory. `target` says
+    which servers fit: `any`: one of this folder, of a folder above (one that a command has started only if that
+    is the same project), or of a Neovim on the same project; `auto`: the same, except servers that attach to no
+    Neovim; `none`: the same, except servers that were started for a Neovim; else the address of the Neovim to
+    which it is attached, whose announcement is yielded even if it does not exist.
     """
     if target not in (ANY, AUTO, NONE):
         yield neovim_announcement_file(target)

@@ -352,11 +352,11 @@ class Breakpoints:
     ) -> list[str]:
         """Remove what tools have set, except some, for a new start; return the files that had any of it.
 
-        Of the breakpoints that stop, whoever's tools have set them, those stay that a person has set, and those in
-        `kept_places`. Of what collects, in lines and at functions, only that of `client` (its key) is removed, save
-        what is in `collecting` (on lines) and `titles` (at functions); other clients' stays. All function
-        breakpoints that stop go, exception filters are again the defaults, and `places_for_next_start` is emptied.
-        Only files with breakpoints on lines are in the result. Listeners are called; no request is sent.
+        Of the breakpoints that stop or log, whoever's tools have set them, those stay that a person has set, and
+        those in `kept_places`. Of what collects, in lines and at functions, only that of `client` (its key) is
+        removed, save what is in `collecting` (on lines) and `titles` (at functions); other clients' stays. All
+        function breakpoints that stop go, exception filters are again the defaults, and `places_for_next_start` is
+        emptied. Only files with breakpoints on lines are in the result. Listeners are called; no request is sent.
         """
         stop = [
             (path, spot)

@@ -410,17 +410,16 @@ class Session(SessionControl):
         """Send a request that the adapter advertises, or any if `forced`, and return the body of its response.
 
         `command` and `arguments` are those of the DAP request; ids in it are the adapter's. `forced` sends it
-        although the adapter does not advertise it. `seconds` is the deadline; None: the definition's usual one,
-        which differs for requests in `CONTROL`. If dapeer's own adapter does not answer a request to end
-        (`ENDS`), the adapter is killed.
+        although the adapter does not advertise it. `seconds` is the deadline; None: the definition's usual one, which
+        differs for requests in `CONTROL`. If dapeer's own adapter does not answer a request to end (`ENDS`), the
+        adapter is killed.
 
         Raises:
             Unsupported: The adapter does not advertise it, or it needs a process and the session is on a core
                 dump; nothing was sent.
             RequestFailed: The adapter answered that it cannot.
-            RequestTimeout: No answer in time. The program may run code that lets no debugger in, or compute a
-                slow value, so
-            nothing is killed but what was to end anyway.
+            RequestTimeout: No answer in time, also where the adapter was killed for that.
+            DapeerError: The transport rejected the request; it was not sent.
             NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
             ChannelClosed: The session ended first; the error names the cause, if that becomes known within
                 `SECONDS_TO_EXPLAIN`.

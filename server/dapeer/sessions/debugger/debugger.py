@@ -153,7 +153,8 @@ class Supervisor:
     async def _adopt(self, parent: DirectSession, offer: OfferedChild) -> None:
         """Start a session for a process that the debuggee of `parent` has started, and answer the offer.
 
-        Errors are logged, and refuse the offer.
+        The offer is accepted once the session is connected to its adapter, before the handshake. An error up to then
+        is logged, and refuses the offer; it is not raised.
         """
         try:
             await self._begin_child(parent, offer.arguments)
@@ -220,11 +221,11 @@ class Supervisor:
     ) -> DapeerError | None:
         """Register a session, do its handshake, and run it to its end; return why it could not start, or None.
 
-        `arguments` are those of `launch` or `attach`; `started` is called without arguments once the debuggee
-        runs. A session without a parent becomes the focused one. Processes that its adapter offers meanwhile get
-        sessions of their own. In any case the session is finished and marked as ended in the registry afterwards;
-        one that could not start is dropped from the registry. If the start is cancelled, the session's cause says
-        so. An internal error while the debuggee runs is logged, and counts as an end.
+        `arguments` are those of `launch` or `attach`; `started` is called without arguments once the debuggee runs. A
+        session without a parent becomes the focused one. Processes that its adapter offers meanwhile get sessions of
+        their own. In any case the session is finished and marked as ended in the registry afterwards; one whose start
+        has failed, or that has a parent and never ran, is dropped from the registry. If the start is cancelled, the
+        session's cause says so. An internal error while the debuggee runs is logged, and counts as an end.
         """
         # The first one of a program gets the focus.
         self._sessions.add(session, focus=session.parent is None)

@@ -448,7 +448,8 @@ class Groups:
     def _processes(self) -> list[Group]:
         """Return a group for each living program that has several debugged processes.
 
-        Their labels are the session ids; the name is the program's, with an id where it is not unique.
+        Its labels are the session ids. Its name is that of the program's first session, with that session's id behind
+        it if a started group or an earlier one of these has the name already.
         """
         groups: list[Group] = []
         for first in self._sessions.programs:

@@ -348,10 +348,10 @@ class Inspection(Fetching):
     def _keep_printed_place(self, stop: Stop) -> None:
         """Record the place that a printed report names, with its source, if no frame is the user's.
 
-        The program has printed such a report where a stop is for a panic or the like (`stop.real_reason`). Its place is
-        looked for by the definition's pattern `printed_place` in the output since the stop before; the first place outside
-        of libraries counts, and is recorded in the mirror, as `printed_place` and `source` of `stop.found`. Nothing is
-        recorded without such a pattern, place, or known frames.
+        The program has printed such a report where a stop is for a panic or the like (`stop.real_reason`). Its place
+        is looked for by the definition's pattern `printed_place` in the output since the stop before; the first place
+        outside of libraries counts, and is recorded in the mirror, as `printed_place` and `source` of
+        `stop.findings`. Nothing is recorded without such a pattern, reason, place, or known frames.
         """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]

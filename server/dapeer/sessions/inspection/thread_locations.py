@@ -104,11 +104,11 @@ class ThreadLocator:
     async def locate_threads(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
-        A program that does not answer is read from outside, by another program, if the definition names one;
-        `has_timed_out` says that it did not, and `why_unread` why that failed, too. The other program runs on this machine,
-        and may take `SECONDS_TO_SPY` beyond `seconds`. Stacks of stopped threads, of at most `MAX_THREADS`, are requested
-        where the program does not tell them. Errors of the adapter raise nothing: then the threads are those that the
-        mirror knows, without frames.
+        A program that does not answer in a third of `seconds` is read from outside, by another program, if the
+        definition names one; `has_timed_out` says that no answer came in `seconds`, `why_unread` why the other
+        program read nothing. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`.
+        Stacks of stopped threads, of at most `MAX_THREADS`, are requested where the program does not tell them.
+        Errors of the adapter raise nothing: then the threads are those that the mirror knows, without frames.
         """
         clock = anyio.current_time
         end = clock() + seconds

@@ -352,8 +352,9 @@ class ByConditions(Driving):
         """Return the lines of a frame's function that have no condition, as "file:line, …"; empty: none.
 
         Those are the lines with a breakpoint of a person or client that has no room for another condition; if the
-        frame is outside of functions, lines outside of all functions count, too. `file` is the file's name
-        without its folder. At most `LINES_NAMED` are named, in order.
+        frame is outside of functions, lines outside of all functions count, too. `file` is the file's name without
+        its folder. At most `LINES_NAMED` are named, in order. A file that cannot be read counts as one without
+        functions: all its lines may be named.
         """
         path, name, at = frame_path(frame), frame["name"], frame["line"]
         lines = split_lines(await in_thread(text_of, path))

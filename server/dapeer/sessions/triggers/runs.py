@@ -564,7 +564,8 @@ class TriggerRun:
     ) -> Response:
         """Await `work` while the program runs for at most `SECONDS_TO_ANSWER`; return its result.
 
-        `time` is the clock, which leaves out stops. Work that is not done by then is cancelled.
+        `time` is the clock, which leaves out stops. Work that is not done by then is cancelled; errors of `work` are
+        raised here.
 
         Raises:
             TriggerFailed: The time was over first.

@@ -486,7 +486,8 @@ async def _waits_of_program(session: Session) -> tuple[Mapping[str, Value], list
 def _take_breakpoint_outcomes(call: Call, session: Session) -> Part:
     """Return the breakpoints that did not work as requested, by state, as the snapshot's `breakpoints`.
 
-    What was reported before is left out, and what is returned is marked as reported. Empty: nothing is new.
+    What is returned is marked as reported, and left out from then on; after the program's end all are returned
+    again, those that were reported with their place alone. Empty: there is nothing to tell.
     """
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot

@@ -549,15 +549,15 @@ class Tool:
     async def _run_for_members(self, call: Call, values: Json) -> Reply:
         """Run the tool for the session that the arguments name, or for each member of their `group`.
 
-        `values` are the checked arguments by name, defaults included. `group` is looked at only if the tool takes one (its
-        `group_state` is not empty); the tool then runs for the members that are in the state that it needs.
+        `values` are the checked arguments by name, defaults included. `group` is looked at only if the tool takes one
+        (its `group_state` is not empty); the tool then runs for the members that are in the state that it needs.
 
         Raises:
             ArgumentError: Both a group and a session are given.
             NoSession: There is no such group.
             NotStopped: No member of the group is in the state that the tool needs.
             ToolTimeout: The deadline has passed.
-            DapeerError: Any error of the tool.
+            DapeerError: Any error of the tool; that of a member of a group, also ToolTimeout, is its answer instead.
         """
         if self.group_state and (name := values.get("group")) is not None:
             check_group_or_session(name, values.get("session_id"))

@@ -429,10 +429,12 @@ class Maker:
     ) -> Any:
         """Return the function `record(frame, context)` with the statements `body`, compiled.
 
-        Its global names are those of the frame's module, unless it needs none of the program's. What the statements raise is dropped,
-        unless `guard.is_of_program` says that it is the program's. `point` is a `points.SpecifiedPoint`; `evaluated` are pairs of a mark,
-        which stands for it in `body`, and an expression; `given` are the values of the names that `body` has with `$`, by name without it.
-        With `alone`, the function has an attribute `called`, which makes of `ALONE` what Python itself can call at a line.
+        Its global names are those of the frame's module; only dapeer's, if `evaluated` is not empty and all its
+        expressions are just names of locals of `frame`. What the statements raise is dropped, unless
+        `guard.is_of_program` says that it is the program's. `point` is a `points.SpecifiedPoint`; `evaluated` are
+        pairs of a mark, which stands for it in `body`, and an expression; `given` are the values of the names that
+        `body` has with `$`, by name without it. With `alone`, the function has an attribute `called`, which makes of
+        `ALONE` what Python itself can call at a line.
         """
         made_of = Shapes(point, self.rows, self.record_failure)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}

@@ -257,10 +257,12 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
 def look_for_changes(
     plan: Any, before: int, seen: dict[Any, Any], frame: Any, event: str, argument: Any
 ) -> bool:
-    """Look for changes, and stop the thread if a watch wants that; return whether it has stopped.
+    """Look for changes, and stop the thread if a watch wants that; return whether a watch wanted it.
 
-    `before` is the line before, `seen` what is known of what is watched in this call; `event` and `argument` are a trace function's. `plan`
-    is the `points.CodePlan` of the frame's code: its `watching` becomes None when that is over.
+    A stop lasts until the user resumes. None: looking has failed (`guard.hook`). `before` is the line before,
+    `seen` what is known of what is watched in this call; `event` and `argument` are a trace function's. `plan` is
+    the `points.CodePlan` of the frame's code, which must have a `watching`: that becomes None if it is over with
+    this stop.
     """
     look = plan.watching
     if not look.look(frame, before, seen, event):

@@ -173,11 +173,11 @@ def show_logged_error(failure: Any) -> None:
     """Stop at an exception of the program that Twisted itself is about to log.
 
     `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the
-    program itself logs one, for an exception that is no `Exception` (such as `SystemExit`) or where there is none,
-    or where the exception is not the one that is being handled, or has no frame of the program; but an `Exception`
-    that a collected Deferred logs is always passed to `show_collected`, which stops or reports it. The function
-    returns when the user resumes, or at once where the debugger does not stop at uncaught exceptions, and raises
-    nothing.
+    program itself logs one, for an exception that is no `Exception` (such as `SystemExit`) or where there is
+    none, or where the exception is not the one that is being handled, or has no frame of the program; but an
+    `Exception` that a collected Deferred logs is always passed to `show_collected`, which stops or reports it.
+    The function returns when the user resumes, or at once where the debugger does not stop at uncaught
+    exceptions. It raises only Ctrl+C and what the program's signal handler raises meanwhile (`guard.hook`).
     """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):

@@ -731,10 +731,10 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
 def state_of_queue(function: str, attributes: dict[str, Any]) -> str:
     """Return as text what a caller of a queue's or channel's method waits for, and how full the queue is.
 
-    `function` is the method's name: `get` and `receive` wait for an item, `put` and `send` for room, and any other
-    name, such as `join`, waits for the items to be done. `attributes` are the raw attributes of the queue or
-    channel, by name. The result is for instance `for room; it is full, 3 of 3`; the number of items is left out
-    where it is unknown.
+    `function` is the method's name: `get` and `receive` wait for an item, `put` and `send` for room, and any
+    other name, such as `join`, waits for the items to be done. `attributes` are the raw attributes of the queue
+    or channel, by name. The result is for instance `for room; it is full, 3 of 3`. For a queue between processes
+    the number of items is left out where it is unknown.
     """
     what = AWAITED_BY_METHOD.get(function, "its items to be done")
     queue = raw_attributes(attributes["_state"]) if "_state" in attributes else attributes

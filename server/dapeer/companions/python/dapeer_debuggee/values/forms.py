@@ -523,10 +523,10 @@ PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.ti
 def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a DataFrame, Series, Index or array of pandas; None for pandas' other types.
 
-    `value` must be of one of pandas' types, `kind` is that type. `max_chars` is how many characters there are; the
-    text may be longer. `show(VALUE, ROOM)` is called for the text of a cell of at most ROOM characters. Where the
-    labels, or the only column, are an array of a type that is neither pandas' nor NumPy's, they are not read, and
-    the text only names that type.
+    `value` must be of one of pandas' types, `kind` is that type. `max_chars` is how many characters there are;
+    the text may be longer. `show(VALUE, ROOM)` is called for the text of a cell of at most ROOM characters. Where
+    the row labels of a table, or the values of a Series, Index or array, are of a class that is neither pandas'
+    nor NumPy's, nothing is read, and the text only names that class.
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
