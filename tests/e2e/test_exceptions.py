@@ -78,6 +78,19 @@ async def test_filters_that_are_known_can_be_changed_while_the_program_is_stoppe
         assert (await ask(c, "dap_continue"))["line"] == p.line("raise")
 
 
+async def test_an_ended_session_gets_no_filters() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        ended = await ask(c, "dap_run", code="1")
+        assert ended["state"] == "ended"
+        told = await refusal(
+            c, "dap_set_exception_breakpoints", filters=["raised"], session_id=ended["session_id"]
+        )
+        assert "has ended" in told
+        assert (await ask(c, "dap_breakpoints"))["exception_filters"] == []
+        await ask(c, "dap_set_exception_breakpoints", filters=["raised"])
+        assert (await ask(c, "dap_breakpoints"))["exception_filters"] == ["raised"]
+
+
 async def test_a_message_without_end_is_cut_in_each_place() -> None:
     code = "try:\n    raise ValueError('v' * 9999)\nexcept ValueError as error:\n    raise KeyError('k' * 9999) from error"
     async with asyncio.timeout(LIMIT), client() as c:

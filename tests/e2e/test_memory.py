@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from tests.harness import ask, client, evaluate, listed, needs, read, refusal
+from tests.harness import ask, call, client, data, evaluate, listed, needs, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import compiled, program
 
@@ -31,6 +31,10 @@ async def test_memory_and_machine_code_of_a_c_program_can_be_read_and_changed(
         assert await evaluate(c, "value") == "42"
         beyond = await ask(c, "dap_read_memory", address=place, offset=1, count=2)
         assert beyond == {"address": hex(int(place, 0) + 1), "hex": "0000"}
+        wrote = await call(c, "dap_write_memory", address="&value", offset=1, data="01")
+        assert data(wrote) == {"address": hex(int(place, 0) + 1), "written": 1}
+        assert text(wrote) == "Wrote 1 byte at &value + 1."
+        assert await evaluate(c, "value") == "298"
 
         rows = (await ask(c, "dap_disassemble", count=4))["instructions"]
         assert rows[0]["current"]

@@ -140,6 +140,8 @@ async def test_single_threads_are_ended_and_a_frame_begins_anew(settings: Path) 
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         assert "no thread 9" in await refusal(c, "dap_terminate", thread_ids=[1, 9])
+        told = await refusal(c, "dap_terminate", thread_ids=[1], detached=True)
+        assert told.endswith("Give one of them.")
         await ask(c, "dap_terminate", thread_ids=[1])
         assert adapter.requests()[-1]["arguments"] == {"threadIds": [1]}
         frame = (await ask(c, "dap_stacktrace"))["frames"][0]["frame_id"]

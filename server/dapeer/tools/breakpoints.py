@@ -507,7 +507,7 @@ async def dap_set_exception_breakpoints(
     `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
     `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They
     replace the earlier filters in all living sessions, and count for later ones. With `session_id` only that
-    session gets them (none, if it has ended), later ones do not, and it becomes the client's default. Sessions
+    session gets them, later ones do not, and it becomes the client's default. Sessions
     whose adapters lack some of the filters get the others, and are named in notes, as is a session that has not
     applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
     living session nothing is checked.
@@ -515,11 +515,13 @@ async def dap_set_exception_breakpoints(
     Raises:
         ArgumentError: No adapter of these sessions has all of the filters; nothing was sent.
         NoSession: There is no session `session_id`.
-        NotStopped: That session's process was killed while it was stopped.
+        NotStopped: That session has ended, dapeer has detached from it, or its process was killed while it was stopped.
     """
     debugger = call.debugger
     live = debugger.sessions.live
     chosen = [call.session(session_id)] if session_id is not None else live
+    if session_id is not None:
+        chosen[0].mirror.require_live()
     unable = _check_filters(chosen, filters)
 
     async def send(session: Session) -> None:

@@ -23,7 +23,7 @@ from dapeer.peers.consent_kinds import (
     CallKinds,
     is_expression,
 )
-from dapeer.sessions.core.evaluating import normalize_address
+from dapeer.sessions.core.evaluating import ADDRESS, normalize_address
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
@@ -149,8 +149,9 @@ async def dap_write_memory(
     `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the
     frame `frame_id` (None: the frame shown first); what is no number may be evaluated, which may run an
     overloaded operator of the program. `offset` bytes are added to the address. `session_id` names the
-    session (None: the default one). The data has `address`, where the expression leads, without `offset`, and
-    `written`, the number of bytes written: the adapter's, or all of them if the adapter does not say.
+    session (None: the default one). The data has `address`, where the bytes are now, and `written`, the number of
+    bytes written: the adapter's, or all of them if the adapter does not say. If `address` leads to a reference
+    that only the adapter understands, the data has that, and the `offset` beside it.
 
     Raises:
         ArgumentError: `data` is not hex or is empty, there is no such `frame_id`, or `address` names nothing
@@ -174,9 +175,19 @@ async def dap_write_memory(
     written = body.get("bytesWritten")
     count = written if isinstance(written, int) else len(content)
     what = "1 byte" if count == 1 else f"{count} bytes"
-    return Reply(
-        f"Wrote {what} at {address}.", {"address": normalize_address(place), "written": count}
-    )
+    shown = f"{address} {'-' if offset < 0 else '+'} {abs(offset)}" if offset else address
+    return Reply(f"Wrote {what} at {shown}.", {**_place(place, offset), "written": count})
+
+
+def _place(reference: str, offset: int) -> dict[str, Any]:
+    """Return `offset` bytes behind an adapter's reference to memory as data: as one `address`, if that is a number.
+
+    >>> _place("0x001000", 16), _place("object-7", 16), _place("object-7", 0)
+    ({'address': '0x1010'}, {'address': 'object-7', 'offset': 16}, {'address': 'object-7'})
+    """
+    if ADDRESS.fullmatch(reference):
+        return {"address": f"{int(reference, 16) + offset:#x}"}
+    return {"address": reference, **({"offset": offset} if offset else {})}
 
 
 def _bytes(text: str) -> bytes:

@@ -311,8 +311,8 @@ async def dap_terminate(
 ) -> Reply:
     """End the program; output and history stay.
 
-    With `thread_ids`, the adapter's, only these threads are asked to end, their end is not awaited, and `detached`
-    does not count; the data has these ids. `detached` ends processes, too, that left the program's POSIX session;
+    With `thread_ids`, the adapter's, only these threads are asked to end, and their end is not awaited; the data has
+    these ids. `detached` ends processes, too, that left the program's POSIX session;
     without it the reply notes those that run on. With `group` all of its programs are ended. A program that has
     ended already is no error, except with `thread_ids`, or where without an id another program could be meant.
     After `SECONDS_TO_END` the end is forced; an attached program is then detached from. The data has the session's
@@ -320,7 +320,8 @@ async def dap_terminate(
 
     Raises:
         NoSession: There is no such session, or it is not clear which program is meant.
-        ArgumentError: There is no such thread, or `detached` is given for a program that dapeer did not start.
+        ArgumentError: There is no such thread, `detached` is given with `thread_ids`, or for a program that dapeer did
+            not start.
         NotStopped: `thread_ids` are given, and the program has ended, or dapeer has detached from it.
         Unsupported: The adapter cannot end single threads.
         ToolTimeout: The program has not ended, and another client controls its adapter.
@@ -328,6 +329,11 @@ async def dap_terminate(
         DapeerError: `thread_ids` are given, and the adapter rejects the request, or does not answer it.
     """
     session_id = target.session_id
+    if thread_ids is not None and detached:
+        raise ArgumentError(
+            "`detached` ends processes of a whole program, and `thread_ids` threads alone.",
+            "Give one of them.",
+        )
     if thread_ids is not None:
         return await _terminate_threads(call.session(session_id), thread_ids)
     session = call.focus.program_to_end(session_id)
