@@ -267,6 +267,15 @@ async def test_a_frame_that_is_blocked_is_read_without_running_anything() -> Non
         assert "ZeroDivisionError" in await refusal(
             c, "dap_evaluate", expressions=["1/0"], frame_id=frame
         )
+        given: dict[str, Any] = {"frame_id": frame, "max_chars": 30_000}
+        assert await evaluate(c, "'x' * 20_000", **given) == repr("x" * 20_000)
+        assert await evaluate(c, "'x' * 700", **given) == repr("x" * 700)
+        told = await read(c, "dap_evaluate", expressions=["'x' * 700"] * 2, context="repl", **given)
+        assert told.count("x" * 700) == 2
+        assert told.endswith("(`context` has no effect in a thread that runs)")
+        sleeps = "__import__('time').sleep(0.2)"
+        late = await ask(c, "dap_evaluate", expressions=[sleeps, "1"], frame_id=frame, timeout_ms=1)
+        assert ["error" in each for each in late["values"]] == [True, True]
         # Without an id it is the first thread's.
         assert await evaluate(c, "source.name") == "'ada'"
         assert "would run code" in await refusal(c, "dap_variables", path="target.name.upper()")

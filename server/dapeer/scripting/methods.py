@@ -151,8 +151,8 @@ class Methods(Protocol):
     ) -> Answer:
         """End the program; output and history stay.
 
-        With `thread_ids`, the adapter's, only these threads are asked to end, their end is not awaited, and `detached`
-        does not count; the data has these ids. `detached` ends processes, too, that left the program's POSIX session;
+        With `thread_ids`, the adapter's, only these threads are asked to end, and their end is not awaited; the data has
+        these ids. `detached` ends processes, too, that left the program's POSIX session;
         without it the reply notes those that run on. With `group` all of its programs are ended. A program that has
         ended already is no error, except with `thread_ids`, or where without an id another program could be meant.
         After `SECONDS_TO_END` the end is forced; an attached program is then detached from. The data has the session's
@@ -317,11 +317,13 @@ class Methods(Protocol):
 
         The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that
         still runs, that call runs to its end first, if this call waits and neither `target` nor `granularity` is
-        given. `target` is a part of the text of the call to enter, where the line has several; None: the first
-        that is called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at
-        the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many
-        milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is
-        over, is returned; notes say if the step was not done.
+        given; if it does not end in time, the step is not made. Where another thread's stop has interrupted an
+        earlier step into, and the debugger goes on with that step by itself, the program is continued instead.
+        `target` is a part of the text of the call to enter, where the line has several; None: the first that is
+        called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at the next
+        stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+        (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is returned; notes
+        say if the step was not done.
 
         This calls the tool `dap_step_into` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
@@ -502,8 +504,8 @@ class Methods(Protocol):
 
         It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
         that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are for the stop,
-        which may be in another process of the program. If `session_id` is left out and the client's session has
-        ended, a note names the programs that live.
+        which may be in another process of the program. If `session_id` is left out and the whole program of the
+        client's session has ended, a note names the programs that live, if any.
 
         This calls the tool `dap_wait_until_paused` of the server, and waits for its answer. An argument that is None is
         left out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`;
@@ -733,8 +735,9 @@ class Methods(Protocol):
     def clear_breakpoints(self, *, filename: str | None = None) -> Answer:
         """Remove all breakpoints of a file, or of all files; exception filters stay.
 
-        Without `filename` those of functions, and those on data, instructions and in watches go, too. Breakpoints of other clients that collect
-        stay; a note counts them. Adapters are sent the change before this returns. The data is `removed`, how many.
+        With `filename` None or empty, those of functions, and those on data, instructions and in watches go, too.
+        Breakpoints of other clients that collect stay; a note counts them. Adapters are sent the change before this
+        returns; a note names failures. The data is `removed`, how many.
 
         This calls the tool `dap_clear_breakpoints` of the server, and waits for its answer. An argument that is None is
         left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there
@@ -772,7 +775,7 @@ class Methods(Protocol):
         `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
         `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They
         replace the earlier filters in all living sessions, and count for later ones. With `session_id` only that
-        session gets them (none, if it has ended), later ones do not, and it becomes the client's default. Sessions
+        session gets them, later ones do not, and it becomes the client's default. Sessions
         whose adapters lack some of the filters get the others, and are named in notes, as is a session that has not
         applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
         living session nothing is checked.
@@ -816,12 +819,15 @@ class Methods(Protocol):
     ) -> Answer:
         """Sum up collected rows, or list them; also after the end.
 
-        The rows are those that the session's program has recorded at breakpoints of this client; those written by now
-        are read first. `at` chooses a place (`shop.py:12`, or a function), `rows` hits by number (`7`, `7-9` or `7-`),
-        `where` those for which an expression over their columns holds. Without a choice each place is summed up;
+        The rows are those that the session's program has recorded for this client, or for nobody in particular;
+        those written by now are read first. `at` chooses a place (`shop.py:12`, or a function), `rows` hits by
+        number (`7`, `7-9` or `7-`), `where` those for which an expression over their columns holds; places
+        whose columns it does not fit are left out, if it fits any. Without a choice each place is summed up;
         `changes` lists only rows that change something, `by` groups rows, `plot` draws the columns of numbers,
-        `timeline` lists the rows of all places in the order of time. What was shown counts as reported to this client.
-        The data has the lines as `collected`. `session_id` becomes the default; None: the default session.
+        `timeline` lists the rows of all places in the order of time, and goes with none of these three. All
+        rows of the places that `at` chooses count as reported to this client then, also those that are not
+        shown. The data has the lines as `collected`. `session_id` becomes the default; None: the default
+        session.
 
         This calls the tool `dap_collected` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
@@ -884,8 +890,8 @@ class Methods(Protocol):
         `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program
         stops; `condition` and `hit_condition` limit it. A breakpoint on the same data is replaced. With `remove`,
         those that were set with this very text as `path` are removed instead, whatever their `access`; the other
-        arguments then do not count, and the program may run. The data is the breakpoint, or for `remove` `removed`:
-        whether there was one.
+        arguments except `session_id` then do not count, and the program may run. The data is the breakpoint, or for
+        `remove` `removed`: whether there was one.
 
         This calls the tool `dap_set_data_breakpoint` of the server, and waits for its answer. An argument that is None is
         left out; the tool takes then `access` "write". Without `session_id` it is the session that this client has used
@@ -1129,14 +1135,15 @@ class Methods(Protocol):
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may
-        change the program. `context` is DAP's. Of several each one has its value or its error, and those behind one that
-        takes too long, or has resumed or ended the program, are not evaluated. While the program runs, a frame of a
-        thread is read, where that is possible: `frame_id`, or after a request to pause one of the user's; `context`,
-        `max_chars`, `timeout_ms` and `group` do not count then. The data of one is `result`, `type`,
-        `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
-        `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of
-        `MAX_WHOLE_CHARS`.
+        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`;
+        they may change the program. `context` is DAP's. Of several each one has its value or its error, and those
+        behind one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread
+        or task that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of
+        the user's; `context` and `group` do not count then, and a note says so of `context`; code of the program
+        runs for two seconds at most. The data of one is `expression`, `result` and, if known, `type` and
+        `variables_reference`; of several, or with `group`, `values` is the list of these, with `error` for a failed
+        one. `frame` is the place. With `max_chars` and context `watch`, each value is shown as whole as the adapter
+        gives it, up to `max_chars`; several share `MAX_WHOLE_CHARS` equally.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -1347,8 +1354,9 @@ class Methods(Protocol):
         `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the
         frame `frame_id` (None: the frame shown first); what is no number may be evaluated, which may run an
         overloaded operator of the program. `offset` bytes are added to the address. `session_id` names the
-        session (None: the default one). The data has `address`, where the expression leads, without `offset`, and
-        `written`, the number of bytes written: the adapter's, or all of them if the adapter does not say.
+        session (None: the default one). The data has `address`, where the bytes are now, and `written`, the number of
+        bytes written: the adapter's, or all of them if the adapter does not say. If `address` leads to a reference
+        that only the adapter understands, the data has that, and the `offset` beside it.
 
         This calls the tool `dap_write_memory` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what

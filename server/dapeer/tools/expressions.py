@@ -26,7 +26,7 @@ from dapeer.sessions.core.evaluating import (
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation, report
 from dapeer.tools.base.arguments import CallTarget, FrameId, SessionId, frame_of
-from dapeer.tools.base.call import Call, RemainingTime, Reply
+from dapeer.tools.base.call import Call, RemainingTime, Reply, with_notes
 from dapeer.tools.base.evaluation import (
     MAX_WHOLE_CHARS,
     RESULT_CHARS,
@@ -74,15 +74,15 @@ async def dap_evaluate(
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
-    may change the program. `context` is DAP's. Of several each one has its value or its error, and those behind
-    one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread or task
-    that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of the
-    user's; `context`, `max_chars`, `timeout_ms` and `group` do not count then, and each expression is evaluated.
-    The data of one is `expression`, `result` and, if known, `type` and `variables_reference`; of several, or with
-    `group`, `values` is the list of these, with `error` for a failed one. `frame` is the place. With `max_chars`
-    and context `watch`, each value is shown as whole as the adapter gives it, up to `max_chars`; several share
-    `MAX_WHOLE_CHARS` equally.
+    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`;
+    they may change the program. `context` is DAP's. Of several each one has its value or its error, and those
+    behind one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread
+    or task that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of
+    the user's; `context` and `group` do not count then, and a note says so of `context`; code of the program
+    runs for two seconds at most. The data of one is `expression`, `result` and, if known, `type` and
+    `variables_reference`; of several, or with `group`, `values` is the list of these, with `error` for a failed
+    one. `frame` is the place. With `max_chars` and context `watch`, each value is shown as whole as the adapter
+    gives it, up to `max_chars`; several share `MAX_WHOLE_CHARS` equally.
 
     Raises:
         RequestFailed: There is one expression only, without a `group`, and it fails.
@@ -99,7 +99,10 @@ async def dap_evaluate(
     session = call.session(target.session_id)
     left = RemainingTime(timeout_ms)
     if running := await report.frame_to_read(session, frame_id):
-        return await report.evaluate_in_frame(session, running, expressions)
+        unused = ["`context` has no effect in a thread that runs"] * (context != "watch")
+        return with_notes(
+            await report.evaluate_in_frame(session, running, expressions, max_chars, left), unused
+        )
     frame = await frame_of(session, frame_id)
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)

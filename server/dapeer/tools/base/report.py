@@ -30,10 +30,11 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import MirrorReading, inspect_stop, last_place, view_of
 from dapeer.sessions.inspection.fetching import run_together
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
+from dapeer.sessions.inspection.thread_locations import SECONDS_TO_READ
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import GroupName, Milliseconds, SessionId, frame_of
 from dapeer.tools.base.call import SECONDS_TO_INSPECT, Call, RemainingTime, Reply
-from dapeer.tools.base.evaluation import RESULT_CHARS, EvaluationResult
+from dapeer.tools.base.evaluation import MAX_WHOLE_CHARS, RESULT_CHARS, EvaluationResult
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view import render, waits
 from dapeer.view.snapshot import Snapshot, shorten_snapshot
@@ -181,12 +182,20 @@ async def variables_of_frame(
     )
 
 
-async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
+async def evaluate_in_frame(
+    session: Session,
+    frame: int,
+    expressions: Sequence[str],
+    max_chars: int | None,
+    left: RemainingTime,
+) -> Reply:
     """Evaluate expressions in a frame of a running thread, and return a reply with their results.
 
-    The expressions are evaluated one after the other, each for at most `SECONDS_TO_READ`. What cannot be read without
-    running code (such as a call) is run by another thread of the program; asking for consent is the caller's task.
-    `frame` is the frame's id, from `frame_id_mark` or `frame_to_read`.
+    The expressions are evaluated one after the other, each for at most `SECONDS_TO_READ`, and all within the time
+    `left`; those behind it have an error. What cannot be read without running code (such as a call) is run by another
+    thread of the program; asking for consent is the caller's task. `frame` is the frame's id, from `frame_id_mark` or
+    `frame_to_read`. `max_chars` is how many characters of the values are shown (None: as many as usual), of several
+    at most an equal share of `MAX_WHOLE_CHARS`.
 
     The reply's data has `frame`, a line that names the place. A single expression has its fields beside that:
     `expression`, `result` and perhaps `type`. Of several expressions, `values` is a list of these fields in their
@@ -196,25 +205,43 @@ async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[
         RequestFailed: There is only one expression, and it fails, the frame has gone on, or the program is silent.
         ArgumentError: There is no such frame of a running thread.
     """
-    found = [await _evaluate_in_frame(session, frame, each) for each in expressions]
+    found = [
+        await _evaluate_in_frame(session, frame, each, max_chars, left) for each in expressions
+    ]
     if len(found) == 1 and found[0].error:
         raise RequestFailed("evaluate", found[0].error)
     place = session.thread_locator.line_of(frame, session.project)
-    lines = (
-        [found[0].text(RESULT_CHARS)]
-        if len(found) == 1
-        else [each.line(VALUE_CHARS) for each in found]
-    )
-    data: dict[str, Any] = {"values": [each.data(RESULT_CHARS) for each in found], "frame": place}
+    room = max_chars or RESULT_CHARS
+    data: dict[str, Any]
     if len(found) == 1:
-        data = {**found[0].data(RESULT_CHARS), "frame": place}
+        lines, data = [found[0].text(room)], {**found[0].data(room), "frame": place}
+    else:
+        share = max(MAX_WHOLE_CHARS // len(found), VALUE_CHARS)
+        room, shown = (min(each, share) for each in (room, max_chars or VALUE_CHARS))
+        lines = [each.line(shown) for each in found]
+        data = {"values": [each.data(room) for each in found], "frame": place}
     note = f"({place}, not stopped: as it is now)"
-    return Reply(lines_of([*map(indented, map(indented_after_first, lines)), note]), data)
+    return Reply(
+        lines_of([*map(indented, map(indented_after_first, lines)), note]),
+        data,
+        max_value_chars=max_chars or 0,
+    )
 
 
-async def _evaluate_in_frame(session: Session, frame: int, expression: str) -> EvaluationResult:
-    """Read or run one expression in a frame of a running thread; return its value or its error."""
-    answer = await session.thread_locator.read_frame(frame, expression, runs=True)
+async def _evaluate_in_frame(
+    session: Session, frame: int, expression: str, max_chars: int | None, left: RemainingTime
+) -> EvaluationResult:
+    """Read or run one expression in a frame of a running thread; return its value or its error.
+
+    Without any time `left` nothing is evaluated, which is an error, too. `max_chars` is how long the value's text is
+    about (None: short).
+    """
+    seconds = min(left.remaining_ms / 1000, SECONDS_TO_READ)
+    if not seconds:
+        return EvaluationResult(expression, error="not evaluated")
+    answer = await session.thread_locator.read_frame(
+        frame, expression, runs=True, max_chars=max_chars, seconds=seconds
+    )
     if error := answer.get("error"):
         return EvaluationResult(expression, error=str(error))
     _name, value, kind = _row(answer.get("value"))

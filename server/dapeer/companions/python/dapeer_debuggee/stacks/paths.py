@@ -54,9 +54,9 @@ def variables_of(frame: Any) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in named if not name.startswith(("__", "@"))]
 
 
-def variable_texts(name: str, value: Any) -> list[str]:
-    """Return name, value (in `MAX_VARIABLE_CHARS` characters) and type of a variable, as texts."""
-    return [name, held.value_text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
+def variable_texts(name: str, value: Any, max_chars: int = MAX_VARIABLE_CHARS) -> list[str]:
+    """Return name, value (in about `max_chars` characters) and type of a variable, as texts."""
+    return [name, held.value_text(value, max_chars, ()), held.NAME.__get__(type(value))]
 
 
 def kind_of(value: Any) -> tuple[str, str]:

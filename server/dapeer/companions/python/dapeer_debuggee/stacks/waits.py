@@ -237,13 +237,14 @@ def tasks() -> Iterator[ThreadOrTask]:
 def frame_variables(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of a frame, or a value in it and its members, as `value` and `variables`.
 
-    `members` are the threads and tasks to choose from. `question` has `id` of a thread or task, `number` of a frame
-    in it (0: the innermost) and its `place` (function, file, line), perhaps `path`, an expression, and `runs`:
-    whether that may run code of the program, in a thread of the debugger and awaited for `SECONDS_TO_EVALUATE` of
-    `paths` at most. Rows are lists of name, value and type, all texts. `variables` are rows of the frame's variables,
-    or with a `path` of the first members of the value; `value` is the row of the value, or None without a `path`. The
-    dict has only `error`, a text, where there is no such thread, task or frame, the frame is at another place by now,
-    or the value is not found or its expression fails.
+    `members` are the threads and tasks to choose from. `question` has `id` of a thread or task, `number` of a
+    frame in it (0: the innermost) and its `place` (function, file, line), perhaps `path`, an expression, and
+    `runs`: whether that may run code of the program, in a thread of the debugger and awaited for
+    `SECONDS_TO_EVALUATE` of `paths` at most; `max_chars` is how long the text of the value there is about (None
+    or 0: `MAX_VARIABLE_CHARS`). Rows are lists of name, value and type, all texts. `variables` are rows of the
+    frame's variables, or with a `path` of the first members of the value; `value` is the row of the value, or
+    None without a `path`. The dict has only `error`, a text, where there is no such thread, task or frame, the
+    frame is at another place by now, or the value is not found or its expression fails.
     """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
@@ -255,7 +256,9 @@ def frame_variables(members: list[ThreadOrTask], question: dict[str, Any]) -> di
             found = paths.value_at(question["path"], frame, runs=question.get("runs"))
         except LookupError as error:
             return {"error": str(error.args[0])}
-        named, value = paths.first_members(found), paths.variable_texts(question["path"], found)
+        room = question.get("max_chars") or paths.MAX_VARIABLE_CHARS
+        named = paths.first_members(found)
+        value = paths.variable_texts(question["path"], found, room)
     return {"value": value, "variables": [paths.variable_texts(*each) for each in named]}
 
 
