@@ -155,6 +155,17 @@ class TestSelection:
         return part
 
 
+def _nearest(files: Sequence[Path], names: Sequence[str]) -> list[Path]:
+    """Return the files whose paths have most of these names as the name of a folder, or of the file itself.
+
+    >>> [each.name for each in _nearest([Path("src/lib.rs"), Path("src/bank.rs")], ["bank", "tests"])]
+    ['bank.rs']
+    """
+    counts = {file: len({*names} & {*file.with_suffix("").parts}) for file in files}
+    most = max(counts.values(), default=0)
+    return [file for file, count in counts.items() if count == most]
+
+
 @dataclass(frozen=True, slots=True)
 class Build:
     """How the program is made that the tests are in."""
@@ -225,9 +236,10 @@ class Runner:
 
         The runner's pattern `awaited` finds the marks in files: in `path` alone if that is a file and `tests` has
         one name. Else it also looks in all files of tests below the folder `path`, or below the folder of the file
-        `path`, at most `MOST_FILES`. A name counts as marked if its part after the last `::` is marked in any of
-        these files. The names come back as texts in their order; the list is empty if `tests` is no list, or the
-        runner has no such pattern.
+        `path`, at most `MOST_FILES`. A name counts as marked if its part after the last `::` is marked in a file of its
+        own: of the files that contain that part, those in whose paths most of its other parts are. Modules or classes
+        of one file are not told apart. The names come back as texts in their order; the list is empty if `tests` is no
+        list, or the runner has no such pattern.
         """
         if self.awaited is None or not is_array(tests):
             return []
@@ -236,9 +248,20 @@ class Runner:
         below = () if one else foreign_files.matching(folder, "**/*")
         named = (each for each in below if any(fnmatch(each.name, name) for name in self.files))
         files = {path, *itertools.islice(named, MOST_FILES)}
-        texts = map(foreign_files.read_text, filter(foreign_files.is_file, files))
-        awaited = {name for text in texts for name in self.awaited.findall(text)}
-        return [str(each) for each in tests if str(each).rpartition("::")[2] in awaited]
+        texts = {
+            file: foreign_files.read_text(file) for file in files if foreign_files.is_file(file)
+        }
+        marked = {file: {*self.awaited.findall(text)} for file, text in texts.items()}
+        awaited = {name for names in marked.values() for name in names}
+        found: list[str] = []
+        for each in map(str, tests):
+            *outer, name = each.split("::")
+            if name in awaited:
+                held = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+                holders = [file for file, text in texts.items() if held.search(text)]
+                if any(name in marked[file] for file in _nearest(holders, outer)):
+                    found.append(each)
+        return found
 
     @classmethod
     def read(cls, table: DefinitionTable, path: Path) -> Runner:

@@ -171,3 +171,25 @@ async def test_programs_that_are_not_listed_as_json_are_an_error_with_what_was_s
     lookup = ProgramLookup(command=asks, at="tests", where={}, take={}, tests=[], listed=None)
     with pytest.raises(AdapterFailed, match="not listed as JSON: No test is configured"):
         await look_up_programs(lookup, "", {}, tmp_path, {})
+
+
+PANICS = "#[test]\n#[should_panic]\nfn fails() {}\n"
+PASSES = "#[test]\nfn fails() {}\n#[test]\nfn fails_too() {}\n"
+
+
+def test_a_test_that_is_to_fail_is_told_from_its_namesake_in_another_file(tmp_path: Path) -> None:
+    cargo = next(runner for runner in RUNNERS if runner.id == "cargo-test")
+    for name, text in (
+        ("src/lib.rs", "mod bank;\nmod cart;\nmod shop;\n"),
+        ("src/bank.rs", PANICS),
+        ("src/cart.rs", PASSES),
+        ("src/shop/mod.rs", "mod tests;"),
+        ("src/shop/tests.rs", PANICS.replace("fails", "fails_too")),
+    ):
+        wrote(tmp_path / name, text)
+    named = ["bank::fails", "cart::fails", "cart::fails_too", "shop::tests::fails_too", "x::y"]
+    awaited = ["bank::fails", "shop::tests::fails_too"]
+    assert cargo.tests_expected_to_fail(tmp_path, named) == awaited
+    # What no path tells apart counts as marked.
+    assert cargo.tests_expected_to_fail(tmp_path, ["fails"]) == ["fails"]
+    assert cargo.tests_expected_to_fail(tmp_path / "src/cart.rs", ["cart::fails"]) == []
