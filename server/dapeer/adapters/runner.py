@@ -156,7 +156,7 @@ class TestSelection:
 
 
 def _nearest(files: Sequence[Path], names: Sequence[str]) -> list[Path]:
-    """Return the files whose paths have most of these names as the name of a folder, or of the file itself.
+    """Return the files whose paths have most of these names, as that of a folder or of the file itself.
 
     >>> [each.name for each in _nearest([Path("src/lib.rs"), Path("src/bank.rs")], ["bank", "tests"])]
     ['bank.rs']

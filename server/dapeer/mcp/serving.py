@@ -133,8 +133,11 @@ async def serve_detached(offer: ServerOptions) -> None:
 
 def _empty_standard_input() -> None:
     """Replace standard input by an empty one."""
-    with Path(os.devnull).open("rb") as empty:
-        os.dup2(empty.fileno(), 0)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    try:
+        os.dup2(empty, 0)
+    finally:
+        os.close(empty)
 
 
 async def _wait_until_unused(server: DapeerServer, guests: unix_socket.SocketClients) -> None:

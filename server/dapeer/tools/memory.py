@@ -180,7 +180,9 @@ async def dap_write_memory(
 
 
 def _place(reference: str, offset: int) -> dict[str, Any]:
-    """Return `offset` bytes behind an adapter's reference to memory as data: as one `address`, if that is a number.
+    """Return where `offset` bytes behind an adapter's reference to memory are, as data.
+
+    That is one `address` if the reference is a number, else the reference and the offset.
 
     >>> _place("0x001000", 16), _place("object-7", 16), _place("object-7", 0)
     ({'address': '0x1010'}, {'address': 'object-7', 'offset': 16}, {'address': 'object-7'})
