@@ -27,9 +27,12 @@ class NamedTests:
     def why_unknown(self, printed: str) -> str | None:
         """Return why the runner knows no such test, as a clause; None if it does, or has not said so.
 
-        The test is the one of `parts`; without `parts` it is every test of the file. `printed` is the runner's
-        output. The clause says that the build is without the file, or that the file has no such test, with
-        names like it; the file is read for that.
+        `printed` is the runner's output. The test is the one of `parts`: the clause says that the build is without
+        the file, or that the file has no such test, with names like it. Without `parts` it is every test of the file,
+        and the clause can only say that the build is without the file. The file is read for that.
+
+        Raises:
+            OSError: The file cannot be read.
         """
         if left_out := self._why_left_out(printed):
             return left_out

@@ -246,9 +246,10 @@ class _SecretHeading:
 def column_secrets(text: str, names: Sequence[SecretName]) -> Iterator[Span]:
     """Yield the values below headings that are names of secrets, in tables of any of the known forms.
 
-    Each is a start, an end and a label. `names` are the names of secrets in `text`, in their order. Values of pandas columns with such a
-    name are yielded, too. A table ends at the first line of another form, at a line longer than `MAX_LINE_CHARS`, or after
-    `MAX_TABLE_ROWS`.
+    Each is a start, an end and a label; only values that look like the secret are yielded. `names` are the names
+    of secrets in `text`, in their order. Values of pandas columns with such a name are yielded, too, also those
+    that stand before it. A table ends at the first line of another form, at a line longer than `MAX_LINE_CHARS`,
+    or after `MAX_TABLE_ROWS`.
     """
     heads: Sequence[_SecretHeading] = ()
     rows = position = following = 0
@@ -469,7 +470,10 @@ def _secrets_by_name(text: str) -> Iterator[Span]:
 def _secret_after_name(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the value that follows a name in `text`, as in `name = value`, if it looks like its secret.
 
-    It yields at most once: start, end and label. `name` is a place in `text`, as `names` yields it.
+    It yields at most once: start, end, and the label in lower case. `name` is a place in `text`, as
+    `secret_names` yields it. A value that is only set apart by a blank or comma counts only for an option such as
+    `--password`; one behind `is` only for a plain `password`, `passwd`, `token` or `secret`; a plain `pass` needs
+    quotes or `=`.
     """
     found = _NAMED.match(text, name.end)
     if found is None:

@@ -34,13 +34,15 @@ _MAY_RUN: Final = 0o111
 
 
 def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
-    """Unpack the folder `subfolder` of a tar archive into `folder`; return whether the archive has it.
+    """Unpack what is below `subfolder` in a tar archive into `folder`; return whether anything is there.
 
-    The paths in the archive are kept, so the files are in `folder/subfolder`. What Python's filter `data` rejects is rejected: names and
-    links that lead out of `folder`, devices, named pipes. The user owns every file, and only they may write to it.
+    The paths in the archive are kept, so the files are in `folder/subfolder`. What Python's filter `data` rejects
+    is rejected: names and links that lead out of `folder`, devices, named pipes. The user owns every file, and
+    only they may write to it.
 
     Raises:
-        TarError, EOFError, zlib.error: The archive is damaged, or holds such a thing; what came before it is unpacked.
+        TarError, EOFError, zlib.error: The archive is damaged, or holds such a thing; what came before it is
+            unpacked.
         OSError: The archive is not there, or a file cannot be written.
     """
     with tarfile.open(archive) as tar:

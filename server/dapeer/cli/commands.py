@@ -66,10 +66,13 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 
     It blocks, in this process: whoever has started the process detaches it, and learns by the end of its stdin,
     which is replaced, that the server can be found. `arguments` are those of the command line, which choose the
-    server's options. At the end all debug sessions are ended.
+    server's options. SIGTERM, SIGINT or a command may end the server, too. At the end all debug sessions are
+    ended.
 
     Raises:
-        DapeerError: The definition of an adapter is wrong, or no tool belongs to one of the chosen groups.
+        DapeerError: The definition of an adapter is wrong, the options of an integration cannot be used, or no
+            tool belongs to one of the chosen groups.
+        OSError: The runtime folder cannot be written.
         MemoryError: A limit leaves too little memory.
     """
     import anyio

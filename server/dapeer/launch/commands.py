@@ -338,12 +338,13 @@ def _request_of_interpreter(
 
     `typed` is the command as it was typed, `definition` is the adapter for it, and `command` its description of
     the interpreter's command line. Where nothing is run that can be debugged by itself, such as tests in the
-    interpreter's own runner, the adapter starts the whole command. For tests, `env` of the request also has the
-    variables that `command` sets for tests; the caller's take precedence.
+    interpreter's own runner, the adapter starts the whole command, if it can. For tests, `env` of the request
+    also has the variables that `command` sets for tests; the caller's take precedence.
 
     Raises:
-        ArgumentError: The interpreter is not found, its arguments name nothing to run, the adapter cannot pass
-            on its options, or the `python` of the request is no interpreter.
+        ArgumentError: The interpreter is not found; its arguments are missing, or name nothing that can be
+            debugged by itself, and the adapter cannot start the whole command; the adapter cannot pass on its
+            options; or the `python` of the request is no interpreter.
     """
     path = typed.path()
     if path is None:

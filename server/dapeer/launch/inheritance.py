@@ -57,8 +57,10 @@ class Inheritance:
     async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
         """Return lines for the caller: what a new program inherits, what was ended for it, and problems.
 
-        `session` is the new program's. `new` are the changes of breakpoints that were sent to other programs; it waits for them,
-        and there is a line for each session that has not applied one.
+        `session` is the new program's. `new` are the changes of breakpoints that were sent to other programs; this
+        call waits for them, and for the removal of earlier breakpoints, and there is a line for each session that has
+        not applied one. What is inherited is one line, which also names the sessions of other programs. The list may
+        be empty.
         """
         pushes = [*new, *([self.removal_broadcast] if self.removal_broadcast else ())]
         lines = [line for each in pushes for line in await each.wait_for_failures()]

@@ -385,7 +385,9 @@ def _value_of_variable(variable: str, variable_values: VariableValues) -> str:
 def _editor_file_variables(variable_values: VariableValues) -> dict[str, Callable[[], str]]:
     """Return functions that return the values of the variables for the file in the editor, by variable.
 
-    It is empty if the caller has not named that file (`answers["file"]`).
+    The dict is empty if the caller has not named that file (`answers["file"]`, absolute or relative to `folder`).
+    Whether the file exists is not checked. For a file outside of `folder`, `relativeFile` is its absolute path.
+    `fileWorkspaceFolder` is `folder`.
     """
     if "file" not in variable_values.answers:
         return {}

@@ -297,9 +297,10 @@ class BreakpointStatuses:
     def log_point(self, body: Body) -> Place | None:
         """Return the place of the log point that an output event is of; None: it is of no log point.
 
-        The place is path, line and column as requested. `body` is the event's. The output is of a log point if
-        `body` has `LOG_POINT`, and then the place is that of `body`; or if its `source` is a file with a breakpoint
-        that has a `logMessage`, and its `line` is that breakpoint's, as requested or as the adapter has set it.
+        `body` is the event's. If it has `LOG_POINT`, the place is its own path (the text `None` if it has none), line
+        and column. Else the output is of a log point if its `source` is a file with a breakpoint that has a
+        `logMessage`, and its `line` is that breakpoint's, as requested or as the adapter has set it; columns do not
+        matter. Then the place is path, line and column as requested for the first such breakpoint.
         """
         path = _path(body)
         if body.get(LOG_POINT):

@@ -352,9 +352,9 @@ class Values:
         """Keep the children in a `variables` response, or a first page as members of a folded value.
 
         `arguments` are the request's: with `filter`, `start` or `count` it asks for a page, which is kept only if
-        `start` is 0. A child that was set is kept with its new value where `variables` still have the old one. The
-        references of lazy children are added to `lazy`, also those of pages that are not kept. A response with all
-        children takes their container out of `outdated_references`.
+        `start` is given as 0. A child that was set is kept with its new value where `variables` still have the old
+        one. The references of lazy children are added to `lazy_references`, also those of pages that are not kept. A
+        response with all children takes their container out of `outdated_references`.
         """
         reference = arguments["variablesReference"]
         if self.written_values:
@@ -415,9 +415,11 @@ class Values:
         return self.unfolded.brief(variable, KEPT_VALUE)
 
     def reduce_to_history(self, top: int | None) -> None:
-        """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
+        """Reduce scopes and variables to the locals of the frame with id `top`, once the program has resumed.
 
-        `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `expanded_locals` for
+        `top` is the frame that is looked at first. Of each of its local scopes at most `KEPT_VARIABLES` stay, with
+        name and shortened value only. If it is None, or has no such scopes, no scope and variable stays, but
+        `stale_locals` do, reduced likewise. Fetched members are dropped. Sets `is_settled`, and `expanded_locals` for
         locals that were expanded.
         """
         here = [] if top is None else self.top_locals(top)

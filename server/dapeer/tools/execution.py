@@ -268,7 +268,8 @@ async def _step_where_shown(
 def _unbegun_step_note(session: Session, calling: CallingFrame) -> list[str]:
     """Return a note that a step has not begun, since the program still runs a call of the shown frame.
 
-    `calling` is the shown frame. Empty if the program has stopped or ended.
+    The list has this one text, or is empty if the program does not run. Only that is looked at: whether the step
+    has begun is the caller's to know. `calling` is the shown frame.
     """
     if not session.mirror.state.is_running:
         return []

@@ -305,10 +305,10 @@ class FramePlace(TypedDict, total=False):
 
 
 def _place(stop: Stop) -> FramePlace:
-    """Return file, line and function of a stop; empty if its frame is unknown.
+    """Return file, line and function of a stop; empty if they are unknown.
 
-    They are those of the frame to look at first; a long function name is shortened. Where the program itself printed its place, that one is
-    returned, without a function.
+    Where the program itself printed its place, that file and line are returned, without a function. Else they are
+    those of the frame to look at first; a long function name is shortened.
     """
     if stop.findings.printed_place is not None:
         file, line = stop.findings.printed_place

@@ -145,9 +145,11 @@ class LocalsChoice:
 def choose_locals(stop: Stop, changed: Collection[str]) -> LocalsChoice:
     """Choose the locals to show at a stop, at most `MAX_LOCALS`, in the order of their relevance.
 
-    If there are more than `MAX_UNSORTED_LOCALS` and the source is known, only those are shown that the source, arguments or `changed`
-    (names of changed locals) speak for, but at least `MIN_LOCALS`. Definitions of the module are only counted. The result also has the
-    number of data that are not shown, their frequent types with counts (empty for few), and the number of definitions by kind.
+    If there are more than `MAX_UNSORTED_LOCALS` and the source is known, only those are shown that the source,
+    arguments or `changed` (names of changed locals) speak for, but at least `MIN_LOCALS`. Definitions of the
+    module are only counted, unless the stop's line names them. The result also has the number of data that are
+    not shown, their frequent types with counts (empty for few, or for a single type), and the number of
+    definitions by kind, 0 included.
     """
     *data, defined = _groups(stop, changed)
     whole = _join_groups(data)

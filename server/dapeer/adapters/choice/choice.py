@@ -396,11 +396,12 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
 def page_at(host: str, port: int, listing_path: str, url: str) -> dict[str, str]:
     """Return the `url` and the id, `page`, of the one page at a browser's port that fits a URL.
 
-    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listing_path` is the path under which
-    the browser lists its pages by HTTP. The list is requested from the browser.
+    `*` in the URL is any text, and slashes at its end do not matter; an id of a page fits, too. An empty one fits
+    all. `listing_path` is the path under which the browser lists its pages by HTTP. The list is requested from
+    the browser, which blocks.
 
     Raises:
-        ArgumentError: None fits, or several, or nothing lists pages there.
+        ArgumentError: None fits, or several, or nothing lists pages there, or the list is too long.
     """
     pages = [
         each for each in _listed_targets(host, port, listing_path) if each.get("type") == "page"

@@ -118,8 +118,9 @@ def _reconnector(
 def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPort:
     """Return host and port at which a child is debugged, from the adapter's `configuration` for it.
 
-    For a parent that dapeer has started, it is a port of this machine, which the adapter chooses. For one at another process's
-    adapter, it is that adapter's own address: who is only attached to does not choose to whom dapeer connects.
+    For a parent that dapeer has started, it is a port of this machine, which the adapter chooses. For one at
+    another process's adapter, it is that adapter's own address: who is only attached to does not choose to whom
+    dapeer connects.
 
     Raises:
         AdapterRequestRejected: The configuration names another address, or no port.

@@ -246,7 +246,11 @@ class Normalizer:
     def _real_reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
         """Return a `stopped` event's `reason` as an ordinary adapter would give it; `body` is the event's.
 
-        It also records which steps another thread's stop has interrupted, so that their later stops count as steps.
+        By the adapter's quirks, an `exception` or a `breakpoint` becomes `pause` or `data breakpoint` if its
+        description and text match a pattern (which too long ones never do), and a `step` that nobody asked for
+        becomes `unasked_step`, if that is set. Any other reason, or None, comes back as it is. If another thread
+        stops than the one that steps, that step is recorded as interrupted: the next stop of its thread still counts
+        as asked for.
         """
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"

@@ -89,9 +89,12 @@ def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping
 def _reach_server() -> ReachedServer | None:
     """Connect to the server of the Neovim in whose terminal this runs, or else to the project's.
 
-    The Neovim is that of `$NVIM`; the project is that of the current folder. None: no server greets.
-    Announcements of servers that have ended are removed, and one that does not greet in time is named on
-    stderr. Closing the connection is left to the caller.
+    The Neovim is that of `$NVIM`; the project is that of the current folder, and is taken also if the Neovim's
+    server does not greet. None: no server greets. Announcements of servers that cannot be connected to are
+    removed, and one that does not greet in time is named on stderr. Closing the connection is left to the caller.
+
+    Raises:
+        FileNotFoundError: The current folder has been deleted.
     """
     here = os.getcwd()
     if os.environ.get("NVIM"):

@@ -389,7 +389,7 @@ def add_any(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentPar
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add to a parser the options `--json` and `--color`, which is `auto`, `always` or `never`."""
+    """Add to a parser the options `--json` (a flag) and `--color`: `auto` (default), `always` or `never`."""
     parser.add_argument("--json", action="store_true", help="print the answer as data")
     parser.add_argument(
         "--color",

@@ -60,23 +60,24 @@ def run(
     """Install dapeer for a client or for Neovim, or remove it, after asking; return the exit code.
 
     The changes are printed. The code is 0, also where nothing is to be changed, or was only printed. It is
-    `DECLINED` if the person does not agree, or there is no terminal to ask at; and, whatever `agreement` is,
-    if lazy.nvim manages Neovim's plugins, so that the person has to add the plugin there by hand. An entry
-    that the person has switched off is not switched on, which is printed; a removal leaves `.md` files that
-    were changed by hand, and names them.
+    `DECLINED` if the person does not agree, or there is no terminal to ask at; and, whatever `agreement` is, if
+    lazy.nvim manages the plugins of the Neovim to install for, so that the person has to add the plugin there by
+    hand. An entry that the person has switched off is not switched on, which is printed. A removal leaves `.md`
+    files that were changed by hand, and names them unless `skill_only`.
 
     Args:
         target: A key of `CLIENTS`, or `nvim`.
         scope: Whether files of the person (`user`) or of this project (`project`) are changed.
         remove: Take dapeer out again.
-        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal,
-            without a limit of time; `no`: nothing is changed.
-        skill_only: Give the client no server, but the skill that names commands; with `remove`, take only the
-            skill away.
+        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal, without
+            a limit of time; `no`: nothing is changed.
+        skill_only: Give the client no server, but the skill that names commands, also over files changed by hand;
+            with `remove`, take only the skill away.
 
     Raises:
-        ArgumentError: A file cannot be read or written, the target has no such scope or no skills (`nvim`),
-            or Neovim is missing, too old or does not answer.
+        ArgumentError: A file cannot be read or written (changes before it stay), the target has no such scope or
+            no skills (`nvim`), or Neovim is missing, does not answer, or is too old to install for.
+        KeyError: There is no such target.
     """
     if skill_only:
         return _run_skill(target, scope, remove=remove, agreement=agreement)

@@ -330,8 +330,10 @@ def news_lines(collections: Iterable[Collection], project: Path, client: str = "
 def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
     """Return whether new rows are told as one list in the order of time: they are few, of several points.
 
-    `fresh` are the collections with rows that are new for `client` (its key). Calls, watches and points where something is expected are
-    never told so, nor is a point with more new rows than `ALL_ROWS`, whose summary has facts that a list does not show.
+    `fresh` are the collections with rows that are new for `client` (its key): two at least, `MAX_POINTS` at most.
+    They may have `MAX_NEW_IN_ORDER` new rows together, and `MAX_ORDERED_ROWS` with the old ones. Calls, watches
+    and points where something is expected are never told so, nor is a point with more new rows than `ALL_ROWS`,
+    whose summary has facts that a list does not show.
     """
     plain = all(not (each.point.calls or each.point.expect or each.point.watch) for each in fresh)
     new = [len(each.unreported(client)) for each in fresh]

@@ -99,11 +99,12 @@ def _of(reference: Any, name: str) -> Any:
 def _make_to_object(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     """Return the replacement of `VariableReference.to_object`, which makes the DAP `Variable` of a value.
 
-    The replacement is called with GDB's own method, the `VariableReference`, and the method's arguments. It
-    puts into the object that GDB's method makes the value's text in one line, the short name of its type, and
-    as `indexedVariables` its size, if that is known. A scalar's object stays as it is, as does each part that
-    cannot be made. `bare` is the base class's `to_object`, called with the `VariableReference` for an
-    unreadable value: that has the reason as its text and no children.
+    The replacement is called with GDB's own method, the `VariableReference`, and the method's arguments. It puts
+    into the object that GDB's method makes the value's text in one line, the short name of its type, and as
+    `indexedVariables` its size, if that is known and the value can be unfolded. A scalar's object stays as it is,
+    as does each part that cannot be made. `bare` is the base class's `to_object`, called with the
+    `VariableReference` for an unreadable value (GDB's method raises one of `UNREADABLE`): that has the reason as
+    its text and no children. Other errors of GDB's method leave.
     """
     types = text.TypeNames()
 

@@ -540,11 +540,13 @@ class PromptRun:
     async def request_outcome(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the prompt's outcome, or None while it runs.
 
-        The outcome is `needs_input`, with the questions, before anything else; else `done` or `failed`.
+        The outcome is `needs_input`, with the questions and permissions, before anything else; else `done` or
+        `failed` as the answer has ended. It is `failed` also if the session is idle, and OpenCode has reported an
+        error, the answer has broken off, or none has come for several heartbeats.
 
         Args:
-            at_heartbeat: Whether this is at a heartbeat, so that time has passed since the last one: after several without an answer
-                the prompt counts as failed.
+            at_heartbeat: Whether a heartbeat's time has passed since the last such call; only these calls are
+                counted.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.

@@ -158,11 +158,12 @@ class Relay:
     async def call(
         self, tool: str, arguments: Json, report: ReportText, seconds: float
     ) -> tuple[Json, PromptOutcome]:
-        """Run a tool in a new session until it has ended or needs an answer; return both.
+        """Run a tool in a new session until it has ended or needs an answer; return session and outcome.
 
-        The result is the session and the outcome, whose state is `running` after the timeout: the tool is stopped then. The session is
-        deleted unless an answer is needed; of a tool that has ended, in the background. `tool` is its name, `report` is called with new
-        text, `seconds` is the timeout. `arguments` are checked already.
+        The session is as OpenCode sends it; the outcome's state is `running` after the timeout. The session is
+        deleted unless an answer is needed: in the background if the tool has ended, else (after the timeout, an error
+        or a cancellation) before this returns, with the tool stopped. `tool` is its name; `report` is awaited with
+        each new text; `seconds` is the timeout. `arguments` are checked already.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.

@@ -336,10 +336,10 @@ def shows_programs(tool: AnyTool) -> bool:
 def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
     """Return a copy of a reply in which secrets are masked, with a last line that says so.
 
-    A reply without secrets is returned itself. `arguments` of the call may name what is secret, such as a variable.
-    `with_data`: the client gets the data. Without it, a secret that only the data has changes nothing: the reply is
-    returned itself, with that secret. Data that a function makes (`facts`) are made only if the text or `arguments`
-    may hold a secret; the copy holds them as made.
+    A reply without secrets is returned itself. `arguments` of the call may name what is secret, such as a
+    variable. `with_data`: the client gets the data. Without it, a secret that only the data has changes nothing:
+    the reply is returned itself, with that secret. Data that a function makes (`facts`) are made only if the text
+    or `arguments` may hold a secret; the copy has the masked data in place of the function.
     """
     name = field_names(arguments)
     # What is still to be made has no word that the text lacks.

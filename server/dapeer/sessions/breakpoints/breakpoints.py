@@ -411,7 +411,10 @@ class Breakpoints:
         return [(path, line, column) for path, (line, column) in every]
 
     def _stopping(self) -> list[tuple[str, Spot]]:
-        """Return all breakpoints that stop or log, as pairs of path and place; a place is line and column."""
+        """Return the places of all line breakpoints that stop or log, as pairs of path and (line, column).
+
+        Column 0 stands for none. The pairs are not sorted.
+        """
         return [
             (path, (line, column))
             for path, lines in self.by_path.items()

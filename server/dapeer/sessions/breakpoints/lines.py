@@ -344,9 +344,9 @@ class LineBreakpoints:
 
         `requested` are all breakpoints of the file `path`; those that collect are among them; an empty sequence
         removes all. For those that collect, the program is instructed to record values by itself ("tracer"), or log
-        points are sent in the same request, or nothing, as `collecting_way`, the way that this session allows,
-        says. The mirror gets the adapter's answer. The tools that show recorded values become listed if some
-        collect.
+        points are sent in the same request, or nothing (""), as `collecting_way`, the way that this session allows,
+        says. The mirror gets the adapter's answer. The tools that show recorded values become listed if some collect,
+        and `collecting_way` is not empty.
 
         Raises:
             DapeerError: The adapter rejects the request, or does not answer; or the session has ended.

@@ -200,10 +200,10 @@ def _maps(program: Path) -> Iterator[Path]:
 def _sources(path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
     """Yield the paths of sources that a source map names, each with where that would be here.
 
-    `path` is the source map's file. Each pair is the source's path as the map has it, behind its `sourceRoot`, and
-    the same path below the folder of the map, which need not exist. Nothing is yielded if the file cannot be read,
-    holds no JSON object, or is larger than `MAX_BYTES`. URLs are left out, and so are paths with a colon, or with
-    `..` behind another name.
+    `path` is the source map's file. Each pair is the source's path as the map has it, behind its `sourceRoot`,
+    and the same path relative to the folder of the map, which need not exist; an absolute path is the same in
+    both. Nothing is yielded if the file cannot be read, holds no JSON object, or is larger than `MAX_BYTES`. URLs
+    are left out, and so are paths with a colon, or with `..` behind another name.
     """
     try:
         text = foreign_files.read_bytes(path, MAX_BYTES + 1)

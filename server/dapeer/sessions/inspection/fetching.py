@@ -394,14 +394,14 @@ class Fetching:
         await self.whole_stack(thread)
 
     async def fetch_shown_frame(self, stop: Stop) -> StackFrame | None:
-        """Return the frame of a stop to show first, the user's if there is one; None: there is no stack.
+        """Return the frame of a stop to show first; None: there is no stack.
 
-        What the mirror lacks is requested, once the person's client (Neovim's nvim-dap) has looked, if that looks
-        first; up to `MAX_SEARCHED_FRAMES` frames are fetched to find one of the user's. If there is none, the
-        innermost frame is returned.
+        At a planned stop, unless data was written, that is the innermost; else the innermost of the user's among
+        `MAX_SEARCHED_FRAMES`, or the innermost of all if none is the user's. What the mirror lacks is requested, once
+        the person's client (Neovim's nvim-dap) has looked, if that looks first.
 
         Raises:
-            NotStopped: Frames are needed, and the thread runs.
+            NotStopped: The thread runs, and frames are needed or the person's client looks first.
             DapeerError: The request failed.
         """
         if (

@@ -303,8 +303,9 @@ class Inspection(Fetching):
     async def wait_until_inspected(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
 
-        An inspection that was put off is started, and what an evaluation has outdated is fetched again. Errors of the adapter raise
-        nothing. The wait has no limit of its own: the caller sets one.
+        An inspection of this stop that was put off is started. Stack and locals are fetched again if an evaluation
+        has outdated something, or if there is no stack. Errors of the adapter raise nothing. The wait has no limit of
+        its own: the caller sets one.
         """
         if stop is self._uninspected_stop:
             self._uninspected_stop = None
@@ -370,8 +371,8 @@ class Inspection(Fetching):
     async def _fetch_stop_facts(self, stop: Stop) -> None:
         """Fetch threads, exception and locals of a stop side by side into the mirror; errors raise nothing.
 
-        The threads are requested only if the mirror lacks some, first of all if the stop names no thread; the exception only at a stop for
-        one.
+        The threads are requested only if the mirror lacks some, first of all if the stop names no thread; the
+        exception only at a stop for one.
         """
         if stop.thread_id == UNKNOWN:
             await ignore_failure(self.threads())

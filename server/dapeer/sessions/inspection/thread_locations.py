@@ -321,9 +321,10 @@ class ThreadLocator:
     async def _record_left_out_frames(self, stop: Stop) -> None:
         """Record at a stop which frames the adapter leaves out, by asking the program for its stack.
 
-        The record is the text `left_out_note` of `stop.findings`. The program is asked once for each chain of callers,
-        so a step within a function costs nothing. Nothing is recorded if the stop's frame has no callers, or the
-        program does not answer in `SECONDS_TO_LOOK_AROUND`.
+        The record is the text `left_out_note` of `stop.findings`, empty if there are none. The stack of the stop's
+        thread must have been fetched. The program is asked once for each chain of callers, so a step within a
+        function costs nothing. Nothing is recorded if the stop's frame has no callers, or the program fails to answer
+        in `SECONDS_TO_LOOK_AROUND`.
 
         Raises:
             DapeerError: The threads cannot be fetched.

@@ -266,13 +266,14 @@ def parse_ready(spec: Json | None) -> ReadyCondition:
 
 
 def checked_pattern(pattern: str, where: str) -> str:
-    r"""Return the regular expression `pattern`, of JavaScript or Python, as Python compiles it.
+    """Return the regular expression `pattern`, of JavaScript or Python, as Python compiles it.
 
-    Only the beginning of JavaScript's named groups, `(?<name>`, is rewritten. Whatever else JavaScript writes in another way is an error
-    (`\k<name>`, `[^]`), or has the meaning that it has in Python. `where` is the argument's name, with which an error begins.
+    Only the beginning of JavaScript's named groups, `(?<name>`, is rewritten, to `(?P<name>`. Whatever else
+    JavaScript writes in another way is an error, such as `[^]`, or has the meaning that it has in Python. `where`
+    is the argument's name, with which an error begins.
 
     Raises:
-        ArgumentError: Python cannot compile it, or it has more than `MAX_PATTERN_CHARS` characters.
+        ArgumentError: Python cannot compile it, or it has more than `MAX_PATTERN_CHARS` characters as rewritten.
     """
     written = _NAMED_GROUP.sub("(?P<", pattern)
     try:

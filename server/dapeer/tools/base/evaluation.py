@@ -550,13 +550,14 @@ async def memory_reference(
 ) -> str:
     """Return the adapter's reference to a place in memory that a caller names.
 
-    `text` is an address, a pointer, or `&variable`. A number is returned as it is. Anything else is evaluated in the frame with the
-    adapter's id `frame`, or looked up among the variables; that may run an overloaded operator of the program. With a `call`, such an
-    evaluation needs consent for `evaluate`, except of a plain name; without one nobody is asked. An evaluation that the adapter rejects is
-    passed over.
+    `text` is an address, a pointer, or `&variable`. A number is returned as it is. Anything else is evaluated in
+    the frame with the adapter's id `frame`, which may run an overloaded operator of the program. If the
+    evaluation is rejected or gives no address, the variable is looked up, unless `text` begins with `*` or `$`.
+    With a `call`, what is no plain name, such as `a[3]`, is looked up first, and its evaluation needs consent for
+    `evaluate`; without one nobody is asked.
 
     Raises:
-        ArgumentError: The text is neither an address nor a name, or what it names has no address.
+        ArgumentError: The text is neither an address nor a name or path, or what it names has no address.
         ConsentNeeded: Only an evaluation can resolve it, and nobody has consented.
         DapeerError: The program is not stopped, or the adapter does not answer.
     """

@@ -21,8 +21,8 @@ from . import row_format
 def create_rows_file(folder: str) -> tuple[str, int]:
     """Create a new file of rows for this process in a folder; return its path and descriptor.
 
-    The descriptor is for reading and writing; the caller closes it. A file that the process had before an `exec` stays: the new one has a
-    number in its name.
+    The descriptor is for reading and writing; the caller closes it. A file that is there, such as the one that
+    the process had before an `exec`, stays: the new one has a number in its name.
 
     Raises:
         OSError: It cannot be created.

@@ -69,9 +69,12 @@ EXITS = patching.Row(
 def inform(patch: Any) -> None:
     """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
 
-    The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order, the
-    latest last. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
-    replaced by it.
+    The message has lines about a group's members, the worker process and, where `justMyCode` hides libraries, the
+    place in a library; the traceback has the causes in order, the latest last. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+
+    Raises:
+        Misfit: A function of pydevd's cannot be replaced.
     """
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:

@@ -184,11 +184,14 @@ def nothing(*_given: Any) -> None:
 def stand_in_for_spawn(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
     """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one.
 
-    `path`, `argv` and `env` are that function's arguments (`env` None: this process's own), `options` a dict
-    of its keyword arguments. A stand-in is a script that waits for dapeer, and then becomes the program. Its
-    command is a list: Python, the script and its options, the executable, and `argv`; nothing is started. The
-    result is None with `resetids`, and where no executable is found, `argv` is empty, this process is no
-    plain Python, or `env` has other variables for loading libraries.
+    `path`, `argv` and `env` are that function's arguments (`env` None: this process's own), `options` a dict of
+    its keyword arguments. A stand-in is a script that waits for dapeer, and then becomes the program. Its command
+    is a list: Python, the script and its options, the executable, and `argv`; nothing is started. The result is
+    None with `resetids`, and where no executable is at `path` or dapeer does not want to debug it, `argv` is
+    empty, this process is no plain Python, or `env` has other variables for loading libraries.
+
+    Raises:
+        TypeError, AttributeError: `path` or `env` is of a wrong type.
     """
     if options.get("resetids"):
         return None

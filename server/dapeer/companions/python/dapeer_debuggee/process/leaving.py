@@ -119,7 +119,8 @@ def is_of_debugger(value: Any) -> bool:
 def restore_thread_functions() -> None:
     """Put back the functions that start threads, and remove names that pydevd added to their modules.
 
-    The modules are those that pydevd patches, such as `_thread`.
+    The modules are those that pydevd patches, such as `_thread`. Removed are the names that begin with
+    `_original_`, and those that putting back adds.
     """
     monkey: Any = importlib.import_module("_pydev_bundle.pydev_monkey")
     had: dict[Any, set[str]] = {

@@ -109,7 +109,9 @@ def awaiting_task(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> A
 def task_behind(one: Any, asyncio: Any) -> Any:
     """Return the task that an object which a callback belongs to stands for; None if it stands for none.
 
-    That is an asyncio task itself, or the task that has opened a task group of asyncio or anyio. `one` is the object, `asyncio` the module.
+    That is an asyncio task itself, or the task that has opened a task group of asyncio or anyio, which is None
+    before the group is entered. A group of a subclass that the program defines stands for none. `one` is the
+    object, `asyncio` the module.
     """
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):

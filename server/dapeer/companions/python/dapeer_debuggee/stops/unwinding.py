@@ -305,9 +305,10 @@ def is_at_return(frame: Any) -> bool:
 def is_ended_by_exception(step: ThreadStep, frame: Any) -> bool:
     """Return whether an exception ends a frame, judged at the frame's `return` event with the value None.
 
-    Python sends the same event where the frame returns None, or is a generator or coroutine that yields or
-    awaits and goes on later: then the result is False. `step` is the step that follows this frame, and has
-    noted its last line and exception.
+    Python sends the same event where the frame returns None, or is a generator or coroutine that yields or awaits
+    and goes on later: then the result is False. `step` is the step that follows this frame, and has noted its
+    last line and exception, by which it is guessed where the instruction of a generator or coroutine does not
+    tell.
     """
     code: Any = frame.f_code
     name: str = dis.opname[int(code.co_code[frame.f_lasti])]
@@ -559,10 +560,11 @@ class Monitor:
     def _step_to_taker(self, _code: Any, place: int, value: Any) -> None:
         """Have this thread's step go on in the frame that takes the value which its frame returns or yields.
 
-        The taker is the frame that awaits the task, or for which the generator yields; nothing happens if there
-        is none, or the step does not follow the frame. It is the callback of `PY_RETURN` and `PY_YIELD`: `place`
-        is the offset of the instruction, `value` what is returned or yielded. It must be called through
-        `patch.guard`, since it takes the program's frame from `UP` frames above.
+        The taker is the frame that awaits the task, or for which the generator yields. Nothing happens if there is
+        none, the step does not follow this frame, or the step does not end with this frame's values. This method is
+        the callback of `PY_RETURN` and `PY_YIELD`: `place` is the offset of the instruction, `value` what is returned
+        or yielded. It must be called through `patch.guard`, since it takes the program's frame from `UP` frames
+        above.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):

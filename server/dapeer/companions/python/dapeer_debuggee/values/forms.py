@@ -172,11 +172,11 @@ def future(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
 def describe_element(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
-    A text of white space only is left out, and so is the number if it is 0; it counts the direct children. `of` is
-    the element class of lxml or of Python's library, whose own methods read the element. `show(VALUE, ROOM)` is
-    called for the tag, each attribute's value and the text, and returns the text of VALUE in about ROOM characters:
-    a quarter of `max_chars`, for the element's text half. Nothing cuts the whole, which is longer where there are
-    many attributes.
+    The text is stripped, and left out if it is empty then; so is the number if it is 0, which counts the direct
+    children. `of` is the element class of lxml or of Python's library, whose own methods read the element.
+    `show(VALUE, ROOM)` is called for the tag, each attribute's value and the text, and returns the text of VALUE
+    in about ROOM characters: a quarter of `max_chars`, for the element's text half. Nothing cuts the whole, which
+    is longer where there are many attributes.
     """
     parts = [show(of.tag.__get__(value), max_chars // 4)]
     parts += [f"{name}={show(each, max_chars // 4)}" for name, each in of.items(value)]
@@ -463,7 +463,7 @@ def count_nan(held: Any) -> int:
     """Return how many elements of a tensor (`held`) are NaN; 0 also if they are not counted.
 
     Not counted are tensors whose elements are no real floating-point numbers (but integers, bool or complex),
-    tensors of more than `MAX_COUNTED_CELLS` elements, and those of a type that PyTorch cannot test for NaN.
+    tensors of more than `MAX_COUNTED_CELLS` elements, and those that PyTorch cannot test, as of some types.
     """
     if not held.is_floating_point() or held.numel() > MAX_COUNTED_CELLS:
         return 0
