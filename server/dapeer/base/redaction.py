@@ -559,8 +559,10 @@ def _secret_form(label: str, words: str, pattern: str) -> SecretForm:
 def _password_option(programs: str, words: str, option: str, *, user: bool = False) -> SecretForm:
     """Return the form of a password that a command line gives to a program as an option.
 
-    `programs` and `option` are regular expressions. `words` are words in lower case, separated by spaces, of which every such text has one.
-    With `user` the option's value is `user:password`, of which only the password is the secret.
+    `programs` and `option` are regular expressions. `words` are words in lower case, separated by spaces,
+    of which every such text has one. The option must follow within 300 characters, before the command ends.
+    The secret has at least 3 characters, and begins with none of `$`, `{`, `<`, `%`, `-`. With `user` the
+    option's value is `user:password`, of which only the password is the secret.
     """
     then = r"[^\s\"',:]{1,100}:" if user else ""
     return _secret_form(

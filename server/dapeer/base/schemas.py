@@ -353,7 +353,8 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
 def _validator(schema: str, *, declared: bool) -> Any:
     """Return jsonschema's validator for a schema, which is given as JSON text; cached by the text.
 
-    With `declared` it follows the version that the schema's `$schema` names, else MCP's own, 2020-12.
+    With `declared` it follows the version that the schema's `$schema` names, if jsonschema knows that; else
+    MCP's own, 2020-12.
 
     Raises:
         _InvalidSchema: The schema is invalid, or refers to something that it does not contain.

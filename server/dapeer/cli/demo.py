@@ -142,10 +142,13 @@ async def _story(part: Callable[[Client], Awaitable[None]]) -> None:
 async def _search(client: Client) -> None:
     """Find the bug step by step: a conditional stop, expressions, a run to a line, another value.
 
-    It calls tools of the `client`'s server, and prints the story with each call and answer. The program has ended then.
+    It calls tools of the `client`'s server, and prints the story with each call and answer. The program has
+    ended then.
 
     Raises:
         UnexpectedBehaviour: The program does not behave as the story says.
+        KeyError, ValueError: An answer lacks the value of an expression or of `total`, or the value is no
+            number.
     """
     add, total = line_of(SHOP, "add"), line_of(SHOP, "total")
     say("One call starts the program and shows it where the amount is put together.")
@@ -184,6 +187,8 @@ async def _search(client: Client) -> None:
 
 async def _collect(client: Client) -> None:
     """Find the bug in one call, by collecting values at a line; print the story and the answer.
+
+    It calls a tool of the `client`'s server.
 
     Raises:
         UnexpectedBehaviour: The program does not behave as the story says.

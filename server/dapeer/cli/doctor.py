@@ -714,6 +714,9 @@ def report_patches() -> int:
     """Print all that dapeer changes in other software, with the state of each change, and return 0.
 
     It runs other programs, such as adapters and Neovim, to ask for the changes that fit them.
+
+    Raises:
+        DefinitionError: A definition file is wrong, or one folder defines an id twice; nothing is printed.
     """
     lines = [
         f"{patching.SETTING}=off runs without all of these, {patching.SETTING}=-NAME without one."

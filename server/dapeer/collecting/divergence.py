@@ -478,7 +478,9 @@ class RunComparison:
     def add_difference(self, parting: Divergence) -> None:
         """Count the difference `parting`; keep it in `data` or `flow` if it is the first of its kind.
 
-        First is what comes before by its `position` in the runs.
+        First is the one with the smallest `position`; of equal ones, the one added first. A `flow` adds its two
+        `rows` to `only_a` and `only_b`; `data` adds one to `rows_changed`, and one for each of its columns to
+        `changed_counts`.
         """
         if parting.kind == "flow":
             self.only_a += parting.rows[0]

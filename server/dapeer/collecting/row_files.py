@@ -38,7 +38,8 @@ class RowFiles:
     def _read_new_rows(self) -> None:
         """Read what is new in all files of the folder, and add rows, losses and calls to `collected`.
 
-        Files `*.rows` have rows, each read on from where the last call ended; files `*.lost` only count lost ones. It blocks.
+        Files `*.rows` have rows, each read on from where the last call ended; files `*.lost` only count lost
+        ones. A file that cannot be read, is empty or damaged is passed over. It blocks.
         """
         # A process writes a file more for each program that takes the place of its first one.
         for path in sorted(

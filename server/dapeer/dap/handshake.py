@@ -53,16 +53,18 @@ async def handshake(
 ) -> None:
     """Start a DAP session: `initialize`, `launch` or `attach`, `configure`, and that request's response.
 
-    `adapter_id` is the `adapterID` of `initialize`. `request` is `launch` or `attach`, and `arguments` are its arguments. `initialized` is
-    set by the observer of the channel when the adapter's `initialized` event arrives; `configure` is awaited after it, and sends the
-    breakpoints, and `configurationDone` where the adapter wants it. `configure` is not called if `arguments` have `noDebug` and the adapter
-    answers without that event. `seconds_to_answer` is the number of seconds within which the adapter must answer `initialize`; the rest has no time
-    limit here.
+    `adapter_id` is the `adapterID` of `initialize`. `request` is `launch` or `attach`, and `arguments` are
+    its arguments. `initialized` is set by the observer of the channel when the adapter's `initialized`
+    event arrives; `configure` is awaited after it, and sends the breakpoints, and `configurationDone` where
+    the adapter wants it; what it raises leaves. `configure` is not called, and nothing is raised, if the
+    adapter accepts `request` without that event, and `arguments` have a true `noDebug` or the connection
+    ends then. `seconds_to_answer` is the number of seconds within which the adapter must answer
+    `initialize`; the rest has no time limit here.
 
     Raises:
         RequestFailed: The adapter rejected `initialize`, `launch` or `attach`.
         RequestTimeout: The adapter did not answer `initialize` in time.
-        ChannelClosed: The connection to the adapter ended first.
+        ChannelClosed: The connection to the adapter ended before it answered `request`.
     """
     await channel.request("initialize", initialize_arguments(adapter_id), seconds=seconds_to_answer)
     # Not awaited: several adapters answer it only after `configurationDone`.

@@ -399,9 +399,10 @@ def _tasks(
 ) -> tuple[TasksFile, str]:
     """Return the project's tasks, with scripts of package.json that `found` or compounds name.
 
-    It reads tasks.json and package.json. `file` is the project's launch.json, whose inputs the tasks may use, `found` are its
-    configurations, and `variable_values` names the platform. The second part says why tasks.json could not be read; empty if it was, or
-    does not exist.
+    It reads tasks.json, and package.json for tasks `npm: SCRIPT` that are not in tasks.json; a script that
+    is not found is left out. `file` is the project's launch.json, whose inputs the result has, too, unless
+    tasks.json has one of the same name; `found` are its configurations, and `variable_values` names the
+    platform. The second part says why tasks.json could not be read; empty if it was, or does not exist.
     """
     path = project / TASKS_JSON
     problem, known = "", TasksFile({}, {})

@@ -174,11 +174,13 @@ def _definition(
 ) -> Definition:
     """Return the definition of the adapter for a start.
 
-    `request` is `launch` or `attach`, `inputs` are arguments of dap_run. `kind` is the type that the caller gives; else the adapter is
-    chosen by what is to run, or for an attach by the process or port.
+    `request` is `launch` or `attach`, `inputs` are arguments of dap_run. `kind` is the type that the caller
+    gives; else the adapter is chosen by what is to run, or for an attach without that by the process or
+    port. Of several that fit, installed ones come first; one that is not installed may be returned.
 
     Raises:
-        DapeerError: No adapter fits, or it is not installed.
+        DapeerError: No adapter fits, the program is a folder that the adapter cannot run, or nobody listens
+            at the port.
     """
     targets = {name: inputs.get(name) for name in TARGETS}
     if targets["program"] is not None:
@@ -196,10 +198,10 @@ def _is_ready(definition: Definition) -> bool:
 def _interpreter(inputs: Json, project: Path) -> dict[str, str]:
     """Return the inputs `python`, the path of the interpreter to use, and `remark`, if there is one.
 
-    `inputs` are those of the start, of which `cwd` is required. The caller's `python` comes first (a relative path is
-    seen from `cwd` or `project`), then what `find_python` finds for the program and `cwd`. `remark` has the remark of
-    `inputs`, and a sentence on a likelier environment that was passed over since it is broken, joined by `; `;
-    without either, the key is missing.
+    `inputs` are those of the start, of which `cwd` is required. The caller's `python` comes first (a
+    relative path is seen from `cwd` or `project`), then what `find_python` finds for the program and `cwd`.
+    `remark` has the remark of `inputs`, and, without a `python` of the caller's, a sentence on a likelier
+    environment that was passed over since it is broken, joined by `; `; without either, the key is missing.
 
     Raises:
         ArgumentError: The caller's `python` is no interpreter, or none is found.

@@ -123,9 +123,10 @@ class Conversation:
     def answer(self, line: bytes) -> bytes | None:
         """Return the answer to one line of JSON from the client; the connection's state changes with it.
 
-        The answer is a line of JSON, with its line end. `NOTHING` (empty bytes) means that the line needs no answer: it is
-        blank, or the notification `initialized` of an open connection. None means that only the whole server can answer, or
-        handle any other notification; the state has not changed then.
+        The answer is a line of JSON, with its line end. `NOTHING` (empty bytes) means that the line needs no
+        answer: it is blank, or the notification `notifications/initialized`, without parameters, on a
+        connection that `initialize` has opened. None means that only the whole server can answer, or handle any
+        other notification; the state has not changed then.
         """
         if not line.strip():
             return NOTHING

@@ -155,8 +155,8 @@ def parse_places(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
 def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
     """Yield a `ThreadLocation` for each entry with `name` and `frames`; skip entries of another form.
 
-    `listed` are the entries of a program's answer (see `parse_places`). Invalid frames are left out, and frames above `MAX_THREAD_FRAMES`
-    are cut.
+    `listed` are the entries of a program's answer (see `parse_places`). Of the first `MAX_THREAD_FRAMES`
+    frames the valid ones are kept. Without a whole number as `id` the own id is 0.
     """
     for each in listed:
         match each:

@@ -140,12 +140,13 @@ class Stack:
     def add_frames(self, arguments: Body, body: StackTraceResponseBody) -> Sequence[StackFrame]:
         """Add the frames of a `stackTrace` response; return all that are known of the thread that stopped.
 
-        `arguments` are the request's (`threadId`, `startFrame`, `levels`), `body` the response's. The frames
-        replace known ones with the same numbers. Frames of the thread that stopped that do not follow its known
-        ones directly are kept in `outer`, if they reach the end of the stack; other frames out of order are
-        dropped. `total_frames` is set for the thread if the response has that number and it is not less than the
-        known frames, or else if frames that were not out of order reach the end of the stack. The result is the
-        stack's own list, which later calls change; it is empty if the response is of another thread.
+        `arguments` are the request's (`threadId`, `startFrame`, `levels`), `body` the response's; one with more
+        frames than `levels` counts as the whole stack. The frames replace known ones with the same numbers.
+        Frames of the thread that stopped that do not follow its known ones directly are kept in `outer`, if
+        they reach the end of the stack; other frames out of order are dropped. `total_frames` is set for the
+        thread if the response has that number and it is not less than the known frames, or else if frames that
+        were not out of order reach the end of the stack. The result is the stack's own list, which later calls
+        change; it is empty if the response is of another thread.
         """
         thread, frames = arguments["threadId"], body.get("stackFrames", [])
         start, levels = _part(arguments, len(frames))

@@ -74,9 +74,10 @@ class UnfoldedValues:
         return with_elements(variable["value"], members) if members else variable["value"]
 
     def brief(self, variable: Variable, limit: int) -> str:
-        """Return the text of `shown` in at most `limit` characters.
+        """Return the text of `shown` in about `limit` characters.
 
-        It is computed once for each container, value and limit, until something more is fetched.
+        The text of a container is computed once for each `variablesReference`, value and limit, until something
+        more is fetched.
         """
         if not variable["variablesReference"]:
             return adapters_value(variable, limit)

@@ -141,9 +141,10 @@ class BreakpointRow:
     def data(self) -> dict[str, Any]:
         """Return the breakpoint as data: `filename`, `line`, `state`, and the options that it has.
 
-        These have the names of dap_set_breakpoint's arguments. What else is known has keys of its own, which are missing otherwise:
-        `actual_line` and `message` from the adapter, `not_supported` (options that it ignores), `session` (the only one with this state),
-        `of_another` (true: another assistant collects there), `sign_line` (in an unsaved buffer).
+        These have the names of dap_set_breakpoint's arguments; their texts are shortened. What else is known
+        has keys of its own, which are missing otherwise: `actual_line` and `message` from the adapter,
+        `not_supported` (options that it ignores), `session` (the only one with this state), `of_another` (true:
+        another assistant collects there), `sign_line` (in an unsaved buffer).
         """
         facts = {
             **{
@@ -754,9 +755,10 @@ def _state(made: Breakpoint | None) -> str:
 def data_of_point(requested: RequestedFunction) -> dict[str, Any]:
     """Return a point at functions as data, with the options that it has.
 
-    `requested` is the point: at functions of this name the program records values without stopping. The keys
-    are `function`, or `calls` if whole calls are recorded, with the name; `collect`, the expressions;
-    `condition`; and `max_hits`. Those without a value are left out.
+    `requested` is the point: at functions of this name the program records values without stopping. The
+    keys are `function`, or `calls` if whole calls are recorded, with the name; `collect`, the expressions;
+    `condition`; and `max_hits`. Name and condition are cut to `MAX_QUOTED_CHARS`; keys without a value are
+    left out.
     """
     facts: dict[str, Any] = {
         "calls" if requested["calls"] else "function": quoted(requested["name"]),

@@ -136,9 +136,10 @@ def _lines_on_uncompared(
     common: Sequence[tuple[Point, Point]],
     call: Call,
 ) -> list[str]:
-    """Return a line on each thing that was not compared: other points, and dropped rows; empty: all was.
+    """Return lines on what was not compared: other points, rows dropped at common ones; empty: all was.
 
-    `runs` are the two sessions, `points` the points of each, and `common` the pairs of points that both have.
+    `runs` are the two sessions, `points` the points of each, and `common` the pairs of points that both
+    have.
     """
     lines: list[str] = []
     for which, (session, of) in enumerate(zip(runs, points, strict=True)):

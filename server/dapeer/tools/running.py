@@ -349,7 +349,7 @@ class StartedProgram:
         them there.
 
         Raises:
-            DapeerError: The program does not start.
+            DapeerError: The program does not start; functions that were given are removed again.
         """
         debugger = self.call.debugger
         first = self._breakpoint_broadcast is None

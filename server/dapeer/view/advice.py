@@ -92,9 +92,10 @@ class Advice:
     def add_hints(self, view: Snapshot, log: OutputLog) -> Snapshot:
         """Return a snapshot with the notes and hints for the caller that were not given before; record them.
 
-        Put into `notes` are a remark on the start, and hints on the exception or on what `log`, the program's output, has; into `cause`, if
-        there is none, why an ended program did nothing. Each hint is given once per program, so a second call adds less. `view` is not
-        changed; it is returned itself if there is nothing to add.
+        Put into `notes` are a remark on the start, and hints on the end, the exception or on what `log`, the
+        program's output, has, each once per program; into `cause`, if there is none, why an ended program did
+        nothing, at each call, unless the beginning of `log` is lost. `view` is not changed; it is returned
+        itself if there is nothing to add.
         """
         if self._why_missing and view["state"] == "ended" and "cause" not in view:
             # A run of no test prints little: where the beginning is lost, some test ran.

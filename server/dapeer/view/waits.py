@@ -241,12 +241,12 @@ def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return what a member waits for, in which state that is, and who holds it or has to go on first.
 
-    `wait` is one wait of the debuggee's `answer`. Its keys are `what` and `state` (texts), `timed` (whether
-    the wait has a time limit), `by` (a list of holders, each as `_holders` reads it) and perhaps `sharers` (a
-    text). The `members` of `answer` have the names of the holders. At most `MAX_HOLDERS` holders are named,
-    then the others counted ("and 2 more"); if there are several and at least one is known to hold what is
-    waited for, `held by` and the number of all come first. The parts of the text are separated by commas, and
-    those that are missing or empty are left out.
+    `wait` is one wait of the debuggee's `answer`. Its keys are `what` and `state` (texts, each cut to
+    `MAX_NAME_CHARS`), `timed` (whether the wait has a time limit), `by` (a list of holders, each as
+    `_holders` reads it) and perhaps `sharers` (a text). The `members` of `answer` have the names of the
+    holders. At most `MAX_HOLDERS` holders are named, then the others counted ("and 2 more"); if there are
+    several and at least one is known to hold what is waited for, `held by` and the number of all come
+    first. The parts of the text are separated by commas, and those that are missing or empty are left out.
     """
     what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
     limited = " for a limited time" if wait.get("timed") else ""

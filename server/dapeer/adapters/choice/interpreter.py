@@ -197,8 +197,9 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
 def _run_for_version(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
     """Run an interpreter in `cwd`; return what it prints of itself, and its exit code; this is cached.
 
-    `_changed` is the time of its file, so that it runs again if that changed. After a failure, the text is the end of its stderr. Where it
-    cannot be started, or does not answer in `_SECONDS_TO_ANSWER`, the result is an empty text and 0.
+    `_changed` is the time of the interpreter's file, so that it runs again if that changed. With another
+    exit code than 0, the text is the end of its stderr. Where the interpreter cannot be started, or does
+    not answer in `_SECONDS_TO_ANSWER`, the result is an empty text and 0.
     """
     try:
         done = subprocess.run(

@@ -272,16 +272,19 @@ async def open_adapter(
 ) -> AsyncGenerator[Adapter]:
     """Start an adapter, or connect to one, and yield it; at exit it ends, with its debuggees.
 
-    At exit the connection is closed, the adapter has a moment to end by itself, and is then killed. The definition's transport for
-    `request` (`launch` or `attach`) tells whether it is started or connected to. `inputs` are the values for the definition's
-    placeholders, such as `pid`, `port`, `terminal`. `reaper` kills the processes, and removes their folder, if dapeer is killed. No DAP
-    request is sent.
+    At exit the connection is closed; an adapter that was started has a moment to end by itself, and is then
+    killed, but that of an attached program is left to `reaper` until it has detached. The definition's
+    transport for `request` (`launch` or `attach`) tells whether it is started or connected to. `inputs` are
+    the values for the definition's placeholders, such as `pid`, `port`, `terminal`. `reaper` kills the
+    processes, and removes their folder, if dapeer is killed. No DAP request is sent.
 
     Raises:
-        AdapterMissing: It is not installed.
-        AdapterFailed: It did not start, nothing accepts the connection, or in the body it ended without having said anything.
+        AdapterMissing: It is not installed, or something that it needs is missing.
+        AdapterFailed: It did not start, a placeholder of its command has no value, nothing accepts the
+            connection, or in the body it ended without having said anything.
         ForeignListener: Another user of this machine listens at the port to attach to.
         SystemUnsupported: There is no loopback, terminal or folder for it.
+        OSError: No port is free, or a helper process cannot be started.
     """
     table = definition.transport_of(request, inputs)
     _check_system(definition, table, wants_terminal=bool(inputs.get("terminal")))

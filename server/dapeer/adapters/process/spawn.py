@@ -317,8 +317,11 @@ class Pipes:
     ) -> tuple[Pipes, int, int]:
         """Open the pipes by which an adapter's output is read; return them and the child's ends of them.
 
-        These are descriptors for the child's stderr and stdout, in this order: the same one where the transport's output is a log.
-        `descriptors` closes both in this process when it is closed.
+        These are descriptors for the child's stderr and stdout, in this order: the same one where the
+        transport's output is a log. `descriptors` closes both in this process when it is closed.
+
+        Raises:
+            OSError: The system has no more descriptors.
         """
         if transport.output == "log":
             tail, stderr = await Tail.open()

@@ -122,9 +122,11 @@ class Tail(asyncio.Protocol):
 def without_patches_off(text: str, patch_mark: str) -> tuple[str, list[Body]]:
     """Return a text without the lines that report patches of ours that are off, and these reports.
 
-    `patch_mark` is the secret that such lines contain. Each report is an object that has `name`, `lost` and `why`;
-    they come in the order of the text. A line is removed with the line ends before and behind it, which whoever
-    reports writes with it. A line that is marked but has no JSON object stays, and is no report.
+    `patch_mark` is the secret that such lines contain. A report is the JSON object of such a line,
+    unchecked; dapeer's own have `name`, `lost` and `why`. Reports come in the order of the text. A line is
+    removed with the line ends before and behind it, which whoever reports writes with it; where a single
+    line end separates two such lines, the second stays. A line that is marked but has no JSON object stays,
+    and is no report.
     """
     found: list[Body] = []
 

@@ -235,9 +235,10 @@ def listens(pids: Iterable[int], host: str, port: int) -> bool:
 def _listening_sockets(host: str, port: int) -> list[tcp_table.Holder] | None:
     """Return the owners of the sockets that listen at a port of this machine.
 
-    An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or
-    that the system does not tell. `host` is a numeric address or a name, which may have several addresses; to
-    resolve it may block.
+    An empty list means that nobody listens; None, that no address of `host` is this machine's, that it
+    cannot be resolved, or that the system does not tell. `host` is a numeric address or a name, which may
+    have several addresses: those of other machines are passed over, and each of the others adds its owner.
+    To resolve it may block.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -69,8 +69,10 @@ class Item:
 def parse_brackets(text: str) -> Item:
     """Return the structure of a value's text: its bracketed parts, and the elements between their commas.
 
-    The result stands for the whole text; `groups` of an element are the brackets in it, and `items` of brackets their elements.
-    Brackets that are not closed end with the text. Brackets and commas in quoted strings do not count.
+    The result stands for the whole text, which commas outside brackets do not split; `groups` of an element
+    are the brackets in it, and `items` of brackets their elements, without an empty last one. `<` is a
+    bracket only before a name, as in `<Cart …>`. Brackets that are not closed end with the text. Brackets
+    and commas in quoted strings do not count, nor do notes on a size such as `(3)`.
     """
     whole = Item(text, 0, len(text))
     open_groups: list[Group] = []

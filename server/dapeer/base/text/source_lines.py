@@ -110,8 +110,10 @@ def _indent(line: str) -> int:
 def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
     """Return whether a line (1 is the first) stands in a function of this name, by indentation.
 
-    `function` is a name as debuggers show it, such as `Cart.add(int)`; only its last name, here `add`, counts. The line is inside if one of
-    the lines that enclose it has that name as a word. A line out of `lines` is in none.
+    `function` is a name as debuggers show it, such as `Cart.add(int)`; only its last name, here `add`,
+    counts, and without one the result is False. The line is inside if one of the lines above that enclose
+    it by a smaller indent has that name as a word, be it in a call. The line itself does not count. A line
+    out of `lines` is in none.
 
     >>> is_inside(["def add(a):", "    if a:", "        b = 1", "add(2)"], 3, "Cart.add")
     True

@@ -27,11 +27,11 @@ MAX_UNCOUNTED = 3
 def formatted(
     trace: str, exception: str, project: Path, instead: Callable[[str], str] = lambda _: ""
 ) -> str:
-    r"""Return the lines of a traceback, indented, shortened, and without its last line `exception`.
+    r"""Return the lines of a traceback, indented, shortened, and without `exception` at its end, if there.
 
-    Paths in `project` are made relative, repeated entries are counted, and of more than `MAX_LINES` lines the middle is left out.
-    `instead` returns for a file's path the text to show in place of its source lines, such as for files that may hold secrets;
-    empty: the lines are shown.
+    Paths in `project` are made relative, repeated entries are counted, and of more than `MAX_LINES` lines
+    the middle is left out. `instead` returns for a file's path the text to show in place of its source
+    lines, such as for files that may hold secrets; empty: the lines are shown.
 
     >>> entry = '  File "/p/a.py", line 2, in down\n    down(n + 1)'
     >>> print(formatted("\n".join([entry] * 500 + ["RecursionError: too deep"]), "RecursionError: too deep", Path("/p")))

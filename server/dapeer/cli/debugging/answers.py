@@ -63,7 +63,12 @@ def is_coloured(stream: TextIO, choice: str) -> bool:
 def write_text(text: str, colour: str) -> None:
     """Write an answer's text and a line end to stdout; at a terminal its lines are folded to its width.
 
-    `colour` says whether they are coloured: `always`, `never`, or `auto`, by the environment and the terminal.
+    `colour` says whether the first line, the source's current line and notes in parentheses get escape
+    sequences: `always`, `never`, or `auto`, by the environment and the terminal. For a terminal narrower
+    than `NARROWEST` nothing is folded.
+
+    Raises:
+        OSError: stdout cannot be written, such as a pipe that nobody reads.
     """
     lines = text.split("\n")
     if sys.stdout.isatty():

@@ -86,9 +86,10 @@ def as_commands(text: str, tool: str = "") -> str:
 def error_as_commands(text: str, tool: str) -> str:
     """Return a call's error text with tools named as commands, and arguments of `tool` as options.
 
-    `tool` is the whole name of the called tool. An argument in backticks is changed if its name has a `_` or
-    begins the text: other words may be names of the program's. Arguments with a value, such as `fresh=true`,
-    become options as well.
+    `tool` is the whole name of the called tool; arguments that its command takes by their place stay, as do
+    all of an unknown tool. An argument in backticks is changed if its name has a `_` or begins the text:
+    other words may be names of the program's. Arguments with a value, such as `fresh=true`, become options
+    as well.
 
     >>> error_as_commands("`hit_condition`: gdb does not understand `x`.", "dap_set_breakpoint")
     '`--hit-condition`: gdb does not understand `x`.'
@@ -192,8 +193,9 @@ def _command_words(tool: str, given: str) -> list[str]:
 def _take_place_words(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterator[str]:
     """Yield the words by place of a tool's command, and remove what they stand for from `values`.
 
-    `values` are the arguments as the text has them, by name; an argument that is not among them yields nothing. A file with its line, or a
-    function, is one word, not quoted; any other is quoted for a shell.
+    `values` are the arguments as the text has them, by name; an argument that is not among them yields
+    nothing. A file with its line (`FILE:LINE`, or what there is of both), or else a function, is one word
+    without its quotes. Any other word is quoted for a shell where it needs quotes.
     """
     for place in table.by_place(tool, known_tool):
         if place == table.PLACE:

@@ -98,9 +98,10 @@ class Parser(argparse.ArgumentParser):
         super().error(self._with_nearest_choice(message))
 
     def _with_nearest_choice(self, message: str) -> str:
-        """Return a message of argparse; if a word is none of its choices, with the nearest of them.
+        """Return a message of argparse; if a word is none of its choices, with the nearest, if one is near.
 
-        Few choices are listed, of many the command that lists them is named. Any other message comes back as it is.
+        Few choices are listed, of many the command that lists them is named. Any other message comes back as it
+        is.
         """
         # Both are imported for an error only: a command that is right does without them.
         import re

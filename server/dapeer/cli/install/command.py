@@ -199,9 +199,13 @@ def _own_command(
 def install_source(direct_url: str | None) -> str | None:
     """Return what `--from` takes: a path, a URL, or the address of a repository with its commit.
 
-    `direct_url` is the text of the file `direct_url.json` of an installed package (PEP 610), None if there is
-    no such file: then the package is from an index, and the result is None. A `file:` URL becomes a path; a
-    URL of an archive is returned unchanged.
+    `direct_url` is the text of the file `direct_url.json` of an installed package (PEP 610), None if there
+    is no such file: then the package is from an index, and the result is None. A `file:` URL becomes a
+    path, unless it is a repository's; a URL of an archive is returned unchanged.
+
+    Raises:
+        ValueError: `direct_url` is no JSON.
+        KeyError: `direct_url` has no `url`, or its `vcs_info` no `vcs` or `commit_id`.
 
     >>> install_source('{"url": "file:///a/dapeer%201.whl", "archive_info": {}}')
     '/a/dapeer 1.whl'
@@ -261,11 +265,11 @@ def _neovim_data(*, remove: bool) -> Path:
     """Run Neovim to ask for its own folder for data, and return that folder; wait without a limit.
 
     Neovim is the `nvim` on PATH. It is run once for its version and once, headless and without the user's
-    configuration, for the folder. `remove` says that the plugin is to be removed: then a Neovim that is too
-    old is asked, too.
+    configuration, for the folder, which may not exist yet. `remove` says that the plugin is to be removed:
+    then a Neovim that is too old is asked, too.
 
     Raises:
-        ArgumentError: There is no Neovim, it is too old (unless `remove`), or it does not answer.
+        ArgumentError: There is no Neovim, it is too old (unless `remove`), or it prints no absolute path.
     """
     nvim = shutil.which("nvim")
     if nvim is None:

@@ -184,9 +184,11 @@ def _read_members(text: str, found: Iterator[re.Match[str]], members: list[JsonM
     """Read the members of an object behind its brace into `members`; return the index after its `}`.
 
     `found` are the tokens that follow, of which those of the object are taken; `text` is the whole text.
+    Commas are not checked: they may be missing, or too many.
 
     Raises:
-        MalformedText: They are not valid.
+        MalformedText: Something else is not valid, or the object does not end; the members before stay in
+            `members`.
     """
     for token in found:
         if token[0] == "}":
@@ -317,12 +319,12 @@ def value_at(text: str, path: Sequence[str]) -> object:
 def everything_but(text: str, path: Keys) -> object:
     """Return all of a JSON text except the value at a path, in a form that can be compared.
 
-    Two results are equal if nothing else differs: the pair has the keys and values in their order, and the list of
-    comments. Comments within the value at `path` are left out. An empty text gives a pair of an empty tuple and an
-    empty list.
+    Two results are equal if nothing else differs: the pair has the keys and values in their order, and the
+    list of comments. Left out are the member at `path` with its comments, and objects on the path that hold
+    nothing else. A blank text gives a pair of an empty tuple and an empty list.
 
     Raises:
-        MalformedText: The text is not empty, and is no JSON object.
+        MalformedText: The text is not blank, and is no JSON object, or is nested too deeply.
     """
     if not text.strip():
         return (), list[str]()

@@ -265,6 +265,9 @@ def _join_different(texts: Sequence[str]) -> str:
 def fit_arguments(text: str, limit: int) -> str:
     """Return arguments in about `limit` characters: each is cut to its share, and short ones are whole.
 
+    A share is at least `MIN_ARGUMENT_CHARS`, so many arguments take more than `limit`. A text that fits is
+    returned as it is.
+
     >>> fit_arguments("conn=Conn(name='" + "x" * 90 + "', count=1), statement='SELECT a'", 60)
     "conn=Conn(name='xxxx…, count=1), statement='SELECT a'"
     """

@@ -109,10 +109,11 @@ def _number_kind(text: str, number: re.Match[str]) -> str:
 def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
     """Return the kind of each value ("whole", "empty text", "Cart", …), in the order of `values`.
 
-    `values` are cells, as a program's language writes them. Where texts have from 2 to `MAX_TEXT_SHAPES`
-    shapes, the kind of each names the shape, as "text like 'a-9'" (`'ab-12'` has the shape `'a-9'`). `counts`
-    has how often each value comes. None: there are too many different ones, and values of one shape get the
-    kind of the last of them; if any has a line end, then all are of the kind "value".
+    `values` are cells, as a program's language writes them. Where texts without a line end have from 2 to
+    `MAX_TEXT_SHAPES` shapes, the kind of each names the shape, as "text like 'a-9'" (`'ab-12'` has the
+    shape `'a-9'`). `counts` has each value, with how often it comes. None: there are too many different
+    ones, and values of one shape get the kind of the last of them; if any has a line end, then all are of
+    the kind "value".
     """
     if counts is None:
         return _kinds_by_shape(values)

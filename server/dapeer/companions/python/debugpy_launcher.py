@@ -93,10 +93,11 @@ class DeferredModule(types.ModuleType):
 def delay_imports(*names: str) -> Generator[None]:
     """Delay imports of modules in the body: code that imports one there gets a stand-in for the module.
 
-    `names` are modules, as dotted names; those that are in `sys.modules` already are imported as usual. During the
-    body every attribute of a stand-in, but for `__NAMES__`, is `str`, so a function called there returns a text and
-    does nothing else. After the body the stand-ins are removed from `sys.modules`, and code that has kept one imports
-    the module by its first use of an attribute; a name taken by `from MODULE import` stays `str`.
+    `names` are modules, as dotted names; those that are in `sys.modules` already are imported as usual.
+    During the body every attribute of a stand-in is `str`, so a function called there returns a text and
+    does nothing else; names that begin with `__` are missing, but for those that any module has. After the
+    body the stand-ins are removed from `sys.modules`, and code that has kept one imports the module by its
+    first use of an attribute; a name taken by `from MODULE import` stays `str`.
     """
     late = [DeferredModule(name) for name in names if name not in sys.modules]
     sys.modules.update((each.__name__, each) for each in late)

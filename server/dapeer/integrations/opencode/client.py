@@ -312,7 +312,7 @@ def _parameters(
 
 
 def _content(answer: httpx2.Response) -> Any:
-    """Return the JSON of a response; None: it is empty.
+    """Return the JSON of a response; None: it is empty, or `null`.
 
     Raises:
         OpenCodeFailed: It is no JSON.

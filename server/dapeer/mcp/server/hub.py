@@ -108,9 +108,10 @@ class Hub:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event, until the function that is returned is called.
 
-        The listener is called in the event loop: after a change that was noted, once the changes of a short time
-        were gathered, and at once for an event that is published. It must not block, and what it raises reaches
-        the caller of `publish`. The returned function may be called twice.
+        The listener is called in the event loop: soon after a change that was noted (equal events of a short
+        time are one), and at once for an event that is published. It must not block or raise: an error keeps
+        the event from later listeners, and reaches the caller of `publish`. The returned function may be called
+        twice.
         """
         token = object()
         self._listeners[token] = listener

@@ -70,12 +70,16 @@ _OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUF
 async def serve_application(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
     """Serve an ASGI application on a bound socket while the body runs; then finish or end its requests.
 
-    After the body, requests under way have `SECONDS_FOR_LAST_ANSWERS` to be answered; then all connections are
-    closed, and requests that still run after `SECONDS_TO_FINISH` more are cancelled. Connections are accepted until
-    that is done. The application gets no lifespan events.
+    After the body, requests under way have `SECONDS_FOR_LAST_ANSWERS` to be answered; then all connections
+    are closed, and requests that still run after `SECONDS_TO_FINISH` more are cancelled. Connections are
+    accepted until that is done. The application gets no lifespan events.
 
-    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs
-    without limit when there are no file descriptors left. Closing the socket is left to the caller.
+    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it,
+    logs without limit when there are no file descriptors left. Closing the socket is left to the caller.
+
+    Raises:
+        OSError: The socket cannot listen; the body was not run.
+        ExceptionGroup: The body raised; the group has its error.
     """
     config = _config(application)
     state, strangers = ServerState(), UnadmittedConnections(_max_unadmitted())

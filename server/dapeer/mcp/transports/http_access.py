@@ -93,10 +93,11 @@ def temporary_token(port: int) -> Generator[tuple[str, Path]]:
 
 
 def _read(path: Path) -> str:
-    """Return the content of a token file as it is, blanks included.
+    """Return the content of a token file, blanks included; any line end becomes a line feed.
 
     Raises:
-        ArgumentError: It is not a regular file, is too long, or other users own it, or can read or write it.
+        ArgumentError: It is not a regular file, has more than `MAX_TOKEN_CHARS` characters, or other users
+            own it, or can read or write it.
         OSError: It cannot be read, or is not there.
         UnicodeDecodeError: It is not text.
     """

@@ -646,8 +646,9 @@ def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> 
 def _as_breakpoint(answer: Mapping[str, Any], common_message: str) -> Breakpoint:
     """Return the state of a place that collects as a DAP breakpoint, made of the program's answer on it.
 
-    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point.
-    `common_message` is the program's message on all points, for a point that has no message of its own.
+    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not
+    name the point. `common_message` is the program's message on all points, for a point that has no message
+    of its own. The result has no `line` where that is missing or 0, and no `message` where both are empty.
     """
     made = Breakpoint(verified=bool(answer.get("bound")))
     if answer.get("line"):

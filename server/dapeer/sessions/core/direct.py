@@ -525,10 +525,11 @@ class DirectSession(Session):
     async def _release_program(self, *, ending: bool) -> None:
         """Remove breakpoints and resume the program, if `disconnect` would leave it stopped.
 
-        If the session has attached to its program, the adapters' processes get SIGCONT first, in case somebody has
-        suspended them. That is all if `ending` (the program is to end), for a core dump, and without the quirk
-        `leaves_stopped`. Otherwise the breakpoints are removed, a stopped program is resumed, and the call waits,
-        at most `SECONDS_TO_TAKE_STOP`, until an attached program has taken the debugger's stop signal.
+        If the session has attached to its program, the adapters' processes get SIGCONT first, in case somebody
+        has suspended them. That is all if `ending` (the program is to end), for a core dump, and without the
+        quirk `leaves_stopped`. Otherwise the breakpoints in files are removed (not those at functions), the
+        thread of the latest stop is continued, and the call waits, at most `SECONDS_TO_TAKE_STOP`, until an
+        attached program has taken the debugger's stop signal.
 
         Raises:
             DapeerError: The adapter rejects a request, or does not answer it in time.

@@ -94,11 +94,13 @@ class Supervisor:
     ) -> None:
         """Start an adapter and run its session to its end.
 
-        It is the body of the session's task: `task_status` gets the session once the debuggee runs. `arguments` are those of `launch` or
-        `attach`, `parent` is the session whose program has started this one's, or None.
+        It is the body of the session's task: `task_status` gets the session once the debuggee runs. `arguments`
+        are those of `launch` or `attach`, `parent` is the session whose program has started this one's, or
+        None.
 
         Raises:
-            DapeerError: The session could not start. Later errors are logged.
+            DapeerError: The session could not start. Any other error before the debuggee runs leaves, too;
+                later errors are logged.
         """
         started: list[Session] = []
 
@@ -403,8 +405,9 @@ class Debugger:
     def holding(self, session: Session, restart: Restart, *, focus: bool) -> Generator[None]:
         """Register the session of another client (a Neovim) while the body runs; finish it afterwards.
 
-        After the body, also if it raises, the session is over, and one of the ended sessions of the registry. `restart` starts the same
-        program again. With `focus`, or if the focused session has ended, the session becomes the default of clients that have used none.
+        After the body, also if it raises, the session is over, and one of the ended sessions of the registry.
+        `restart` starts the same program again. With `focus`, or if no session is focused or the focused one
+        has ended, the session becomes the default of clients that have used none.
         """
         held = self.sessions.focused
         free = held is None or held.mirror.has_ended

@@ -412,11 +412,12 @@ class Inspection(Fetching):
         )
 
     async def _fetch_source(self, stop: Stop, frame: StackFrame) -> None:
-        """Request the text of a source that only the adapter has; keep the lines around the frame's line.
+        """Request the text of a source that only the adapter has; keep the lines of the frame's function.
 
-        The lines are kept as the `source` of the findings that the mirror records for `stop`. Nothing is requested
-        if these already have a source, the frame has no `sourceReference`, or the file may hold secrets. Nothing is
-        kept if the adapter gives no MIME type, or the text does not reach to the frame's line.
+        Kept are those around the frame's line that are in its function, as the `source` of the findings that
+        the mirror records for `stop`. Nothing is requested if these already have a source, the frame has no
+        `sourceReference`, or the file may hold secrets. Nothing is kept if the adapter gives no MIME type, or
+        the text does not reach to the frame's line.
 
         Raises:
             DapeerError: The request `source` has failed.
@@ -447,9 +448,10 @@ class Inspection(Fetching):
         return split_lines(str(body.get("content") or "")), str(body.get("mimeType") or "")
 
     async def _fetch_scopes(self, stop: Stop, frame: StackFrame) -> None:
-        """Fetch the scopes of a frame, their variables, and the elements of the important ones.
+        """Fetch the scopes of a frame, the variables of local ones, and elements of the important variables.
 
-        If the adapter rejects `scopes`, the stop records its reason. Failed requests of `variables` raise nothing.
+        If the adapter rejects `scopes`, the stop records its reason. Failed requests of `variables` raise
+        nothing.
 
         Raises:
             DapeerError: `scopes` has failed in another way than by a rejection.

@@ -76,9 +76,14 @@ def arguments_model(function: ToolFunction) -> type[BaseModel]:
 
 @cache
 def _parameters(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
-    """Return (type, default) of each parameter of a tool's function, or of a dataclass's field, by name.
+    """Return (type, default) of each parameter of a tool's function, or of a dataclass's fields, by name.
 
-    The default `...` means that it is required. The parameter `call` is left out.
+    The default `...` means that it is required. The parameter `call` is left out. The result is cached: the
+    caller must not change it.
+
+    Raises:
+        KeyError: A parameter has no annotation.
+        NameError: An annotation names what is not defined.
     """
     hints = get_type_hints(source, include_extras=True)
     return {
@@ -243,11 +248,11 @@ def schema_for_list(node: Any) -> Any:
 def _shortened_schema(node: Any, definitions: Json) -> Any:
     """Return a part of a schema without noise, its references replaced by what they name.
 
-    Noise is titles, `$defs`, the keys with values of `_SELF_EVIDENT`, and the alternative `null`: an argument
-    that may be null has the schema of its other type. Of an object with `$ref`, only what is referred to is
-    returned, without its description; other keys beside `$ref` are dropped. `definitions` is the schema's
-    `$defs`, in which no definition may refer to itself. `node` is that part, of any type of JSON; it stays
-    unchanged.
+    Noise is titles, `$defs`, the keys with values of `_SELF_EVIDENT`, and `null` as the second of two
+    alternatives in `anyOf`, which leaves the schema of the first; elsewhere `null` stays. Of an object with
+    `$ref`, only what is referred to is returned, without its description; other keys beside `$ref` are
+    dropped. `definitions` is the schema's `$defs`, which must have all that is referred to; none may refer
+    to itself. `node` is that part, of any type of JSON; it stays unchanged.
     """
     match node:
         case _ if is_array(node):

@@ -162,9 +162,9 @@ def object_text(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]"
 def attributes(value: Any, kind: Any) -> "dict[str, Any]":
     """Return an object's own attributes and slots by name, public ones first; no code of its class runs.
 
-    `kind` is the object's class. Names that begin with two underscores are left out, and so are slots without a
-    value. The dict is empty if the class has a slot or property `__wrapped__`, since such an object stands for
-    another one.
+    `kind` is the object's class. Names that begin with two underscores, or are no texts, are left out, and
+    so are slots without a value, and a `__dict__` that is no plain dict (as that of a class). The dict is
+    empty if the class has a slot or property `__wrapped__`, since such an object stands for another one.
     """
     held: Any = {}
     wrapped: Any = class_member(kind, "__wrapped__")

@@ -507,12 +507,15 @@ class Maker:
     ) -> str:
         """Return, as Python source, the statements that evaluate one expression to the cell of its column.
 
-        `point` is a `points.SpecifiedPoint`, `each` one of its expressions (not its condition), and `frame` a frame of
-        the recorder's code, whose names decide how `each` is read. `form` is a dict of three sources that are filled
-        in: `reads`, the indented statements that read the names of `each`; `value`, the expression itself or what
-        stands for it; and `again`, the statement that begins the deadline anew after a failure, or `pass` if there is
-        no deadline. `guarded`: some expression of the recorder runs code of the program, which could change the value,
-        so the statements copy the value at once. In the program, what `each` raises becomes the text of the cell.
+        `point` is a `points.SpecifiedPoint`, `each` one of its expressions (not its condition), and `frame` a
+        frame of the recorder's code, whose names decide how `each` is read. Where `each` is just a local
+        variable of a function, the statements only read the variable, and `form` and `guarded` are not used.
+        `form` is a dict of three sources that are filled in: `reads`, the indented statements that read the
+        names of `each`; `value`, the expression itself or what stands for it; and `again`, the statement that
+        begins the deadline anew after a failure, or `pass` if there is no deadline. `guarded`: some expression
+        of the recorder runs code of the program, which could change the value, so the statements copy the value
+        at once. In the program, what `each` raises becomes the text of the cell; a variable without a value
+        gives the mark `$no_value`.
         """
         number = point.expressions.index(each)
         if is_local(each, frame):

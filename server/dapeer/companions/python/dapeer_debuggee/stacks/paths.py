@@ -206,9 +206,10 @@ def index(node: Any) -> Any:
 def attribute(value: Any, name: str, text: str) -> Any:
     """Return the attribute `name` of a value, read without code of the program.
 
-    The attribute is looked for among the object's own, then in its class and the bases of that; for a class as
-    `value`, in this class and its bases. `text` is the expression, for errors. A name with two leading underscores
-    is also found in its mangled form, among the object's own attributes only.
+    The attribute is looked for among the object's own (as `held.attributes` returns them; all of a
+    module's), then in its class and the bases of that; for a class as `value`, in this class and its bases.
+    `text` is the expression, for errors. A name with two leading underscores is also found in its mangled
+    form, among the object's own attributes only.
 
     Raises:
         NeedsCodeError: There is no such attribute, or it is found in a class and is a method, descriptor or

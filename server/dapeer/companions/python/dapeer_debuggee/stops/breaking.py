@@ -205,10 +205,13 @@ def conditions_hold(breakpoint_: Any, frame: Any) -> bool:
 def evaluate_log_message(breakpoint_: Any, frame: Any) -> str:
     """Return the log message of a breakpoint; an expression that raises is replaced by its error.
 
-    The expressions of the message are evaluated in `frame` and put in by `str`, so code of the program runs.
-    An error stands in braces, `{expression: error}`, and is counted as a failure, which is reported to the
-    client now and then. `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`, whose
+    The expressions of the message are evaluated in `frame` and put in by `str`, so code of the program
+    runs. An error stands in braces, `{expression: error}`, and is counted as a failure, which is reported
+    to the client now and then. `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`, whose
     `expression` is a `Template`.
+
+    Raises:
+        BaseException: An expression raises one that is no `Exception`, such as `SystemExit`.
     """
     parts: list[str] = []
     for text, expression in breakpoint_.expression.parts:

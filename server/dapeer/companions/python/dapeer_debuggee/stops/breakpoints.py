@@ -170,8 +170,13 @@ def print_messages(patch: Any) -> None:
 def report_at_stops(patch: Any) -> None:
     """Patch pydevd so that counts of failed conditions, and patches that are off, are told before stops.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
-    was replaced by it. From then on a forked process begins with counts of zero; `undo` does not change that.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    back what was replaced by it. From then on a forked process begins with counts of zero; `undo` does not
+    change that.
+
+    Raises:
+        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
+            this.
     """
 
     @patch.replace(SUSPENDED)
