@@ -27,7 +27,7 @@ def test_the_one_pair_that_comes_twice_is_told_with_what_differs() -> None:
     amounts.insert(300, "0")
     (odd,) = rows_repeating_combinations(columns(day=days, id=ids, amount=amounts), numbers(601))
     assert odd.index == 300
-    assert odd.reason == "(day, id) = (3, 'c006') twice, first in #67; amount 5 then 0"
+    assert odd.reason == "(day, id) = (3, 'c006') again, first in #67; amount 5 then 0"
 
 
 def test_three_columns_that_are_a_key_together_are_combined() -> None:
@@ -35,7 +35,7 @@ def test_three_columns_that_are_a_key_together_are_combined() -> None:
     first, second, third = (list(each) for each in zip(*triples, triples[77], strict=True))
     found = rows_repeating_combinations(columns(a=first, b=second, c=third), numbers(len(first)))
     assert [odd.index for odd in found] == [len(triples)]
-    assert found[0].reason.startswith("(a, b, c) = (1, 2, 0) twice, first in #78")
+    assert found[0].reason.startswith("(a, b, c) = (1, 2, 0) again, first in #78")
 
 
 def test_what_repeats_by_chance_or_often_is_not_odd() -> None:

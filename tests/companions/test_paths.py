@@ -80,3 +80,9 @@ def test_a_callback_and_a_handler_of_signals_are_told_by_their_types() -> None:
     assert list(awaiting.callback_owners(Asked())) == []
     assert guard.code_of(Asked()) is None
     assert guard.code_of(Base().__init__) is Base.__init__.__code__
+
+
+@pytest.mark.parametrize("path", ["cart.", "cart\0", "(" * 1000 + ")" * 1000])
+def test_what_is_no_expression_is_not_there(path: str) -> None:
+    with pytest.raises(LookupError, match="does not parse"):
+        value_at(path, inspect.currentframe())

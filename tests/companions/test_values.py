@@ -5,6 +5,11 @@ from typing import Any
 
 import pytest
 
+from dapeer.companions.python.dapeer_debuggee.values.forms import (
+    MAX_COLUMNS,
+    columns,
+    elements_text,
+)
 from dapeer.companions.python.dapeer_debuggee.values.values import value_text
 
 LIST: list[Any] = [1]
@@ -33,3 +38,23 @@ DEEP["list"] = [DEEP]
 )
 def test_a_container_that_contains_itself_is_written_once(value: object, text: str) -> None:
     assert value_text(value) == text
+
+
+def shown(value: object, _room: int) -> str:
+    return repr(value)
+
+
+def test_the_texts_of_an_array_are_as_they_are() -> None:
+    numpy = pytest.importorskip("numpy")
+    written = ["a  b", "[ 1 ]", "x...,", "0"]
+    array = numpy.array([written, written[::-1]], object)
+    text = elements_text(array, 1000, shown, numpy)
+    assert text == str([written, written[::-1]])
+    assert elements_text(numpy.array([1, 10]), 1000, shown, numpy) == "[1, 10]"
+
+
+def test_columns_that_are_left_out_at_the_end_have_their_mark() -> None:
+    names = [f"c{number}" for number in range(MAX_COLUMNS + 1)]
+    lost = [1] * MAX_COLUMNS + [0]
+    texts = [*columns(names, ["int"] * len(names), lost, shown, named=True)]
+    assert texts[-2:] == [f"c{MAX_COLUMNS - 1} int (1 missing)", "…"]

@@ -59,7 +59,7 @@ async def test_a_record_that_comes_twice_is_named_and_a_filter_lists_all_it_chos
         point = p.at("book", collect=["day", "id", "amount"])
         end = await ask(c, "dap_run", program=str(p), breakpoints=[point])
         told = "\n".join(end["collected"])
-        assert "(day, id) = (3, 'c06') twice, first in #67; " in told
+        assert "(day, id) = (3, 'c06') again, first in #67; " in told
         assert "; amount 5 then 0" in told
         where = "id.startswith('c1') and not (day in (1, 2) or id.matches('[5-9]$'))"
         chosen = await read(c, "dap_collected", where=where)

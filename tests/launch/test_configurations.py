@@ -34,8 +34,14 @@ def told(name: str = "one", *, asks: list[str] | None = None, **config: object) 
         ({"program": "a", "stopOnEntry": True}, {"program": "a", "stop_on_entry": True}),
         ({"stopAtEntry": False}, {"stop_on_entry": False}),
         ({"args": "a 'b c'"}, {"args": ["a", "b c"]}),
-        ({"env": {"A": "1", "B": None, "C": 2}}, {"env": {"A": "1", "C": "2"}}),
-        ({"environment": [{"name": "A", "value": "1"}]}, {"env": {"A": "1"}}),
+        (
+            {"env": {"A": "1", "B": None, "C": 2, "D": True}},
+            {"env": {"A": "1", "C": "2", "D": "true"}},
+        ),
+        (
+            {"environment": [{"name": "A", "value": "1"}, {"name": None, "value": "2"}]},
+            {"env": {"A": "1"}},
+        ),
         ({"pythonPath": "/p"}, {"python": "/p"}),
         ({"processId": "12"}, {"pid": 12}),
         ({"connect": {"host": "h", "port": 1}}, {"host": "h", "port": 1}),

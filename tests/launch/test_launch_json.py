@@ -171,6 +171,8 @@ def test_an_ask_names_the_place_of_its_value() -> None:
     [
         ({"type": "promptString", "description": "Which port?", "default": "80"},
          "${input:x} (Which port?; default 80)"),
+        ({"type": "promptString", "description": None, "default": "80"},
+         "${input:x} (default 80)"),
         ({"type": "pickString", "options": ["a", {"label": "B", "value": "b"}]},
          "${input:x} (one of a, b)"),
         ({"type": "command", "command": "c"}, "${input:x} (inputs of type `command` are not supported)"),

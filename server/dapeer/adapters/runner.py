@@ -248,9 +248,11 @@ class Runner:
         below = () if one else foreign_files.matching(folder, "**/*")
         named = (each for each in below if any(fnmatch(each.name, name) for name in self.files))
         files = {path, *itertools.islice(named, MOST_FILES)}
-        texts = {
-            file: foreign_files.read_text(file) for file in files if foreign_files.is_file(file)
-        }
+        texts: dict[Path, str] = {}
+        for file in filter(foreign_files.is_file, files):
+            # One that cannot be read marks no test.
+            with suppress(OSError):
+                texts[file] = foreign_files.read_text(file)
         marked = {file: {*self.awaited.findall(text)} for file, text in texts.items()}
         awaited = {name for names in marked.values() for name in names}
         found: list[str] = []

@@ -585,7 +585,6 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
 
     Raises:
         UnexpectedBehaviour: The diff is not shown within `SECONDS_TO_WAIT`, or the answer is not what was proposed.
-        ValueError: The tool's answer has not two texts, as when the tool has failed.
     """
     proposal = _with(line, shop)
     arguments = {"new_file_path": str(shop), "new_file_contents": proposal}
@@ -597,13 +596,11 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
     await somebody.types("ZZ")
     await waiting.wait_for_end()
     content = waiting.result().content
-    outcome, final = (part.text for part in content if isinstance(part, TextContent))
-    show(f"{outcome}, and the final text: {len(final.splitlines())} lines")
-    expect(
-        (outcome, final) == ("FILE_SAVED", proposal), "the person should accept what was proposed"
-    )
+    texts = [part.text for part in content if isinstance(part, TextContent)]
+    expect(texts == ["FILE_SAVED", proposal], "the person should accept what was proposed")
+    show(f"{texts[0]}, and the final text: {len(proposal.splitlines())} lines")
     # What an assistant then does with its own tool for writing files.
-    _write(shop, final)
+    _write(shop, proposal)
 
 
 def _with(line: str, shop: Path) -> str:

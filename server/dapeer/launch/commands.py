@@ -179,11 +179,8 @@ def _split_line(typed: _TypedProgram) -> _TypedProgram:
     Raises:
         ArgumentError: The `python` of the request is no interpreter.
     """
-    if (
-        typed.args
-        or not any(each.isspace() for each in typed.program)
-        or "::" in typed.program.split()[0]
-    ):
+    words = typed.program.split()
+    if typed.args or len(words) < 2 or "::" in words[0]:
         return typed
     if any(
         os.path.lexists(base / with_home_folder(typed.program))

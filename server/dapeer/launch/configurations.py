@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -139,8 +140,8 @@ def _words(value: object) -> list[str]:
 def _environment(value: object) -> dict[str, str]:
     """Return variables by name, from an object, or from a list of `name` and `value` as cppdbg has it.
 
-    All values become texts as by `str`, so true becomes `True`. A variable that is null is left out, and so
-    are items of a list that are no objects, or without a `name` or `value`. None and other empty values
+    All values become texts, true as `true`. A variable that is null is left out, and so are items of a list that are
+    no objects, or without a `name` or `value`. None and other empty values
     give an empty dict.
 
     Raises:
@@ -149,14 +150,19 @@ def _environment(value: object) -> dict[str, str]:
     if is_array(value):
         named = [each for each in value if is_object(each)]
         return {
-            str(each["name"]): str(each["value"])
+            str(each["name"]): _as_text(each["value"])
             for each in named
-            if "name" in each and each.get("value") is not None
+            if each.get("name") is not None and each.get("value") is not None
         }
     if value and not is_object(value):
         raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
     table = as_object(value)
-    return {name: str(each) for name, each in table.items() if each is not None}
+    return {name: _as_text(each) for name, each in table.items() if each is not None}
+
+
+def _as_text(value: object) -> str:
+    """Return a value as text; a truth value as JSON has it."""
+    return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
 def _number(value: object) -> object:

@@ -448,7 +448,7 @@ def _input_description(described: object) -> str:
     ]
     parts = (
         "inputs of type `command` are not supported" if about.get("type") == "command" else "",
-        str(about.get("description", "")),
+        str(about.get("description") or ""),
         f"one of {', '.join(options)}" if options else "",
         f"default {about['default']}" if about.get("default") else "",
     )

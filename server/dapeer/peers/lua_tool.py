@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, get_args
 
 from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.peers.consent_kinds import ALL, ActionKind, Kinds
@@ -43,9 +43,10 @@ def read_tools(text: str) -> list[LuaTool]:
 
     Raises:
         ValueError: It is not JSON.
-        KeyError: A tool has no name, description or schema.
+        KeyError: A tool has no name, description or schema, or is no object.
     """
-    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(clean(text)))]
+    # Lua's empty table may arrive as an object.
+    return [_tool(as_object(spec)) for spec in as_array(json.loads(clean(text)))]
 
 
 def _tool(spec: Mapping[str, Any]) -> LuaTool:

@@ -118,10 +118,16 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
     closed, except while sessions are awaited.
 
     Raises:
-        NeovimError: There is no Neovim, it does not answer, or its list of tools is invalid.
-        OSError: The socket for its sessions cannot be made here.
+        NeovimError: There is no Neovim, it does not answer, its list of tools is invalid, or the socket for its
+            sessions cannot be made here.
     """
-    await context.taps.open()
+    try:
+        await context.taps.open()
+    except OSError as error:
+        raise NeovimFailed(
+            f"The socket for sessions of the Neovim at {target} cannot be made: {error}.",
+            "Check the folders of $XDG_RUNTIME_DIR and $TMPDIR.",
+        ) from error
     inbox, names = Inbox(), dict[str, str]()
     neovim = await Neovim.connect(target, inbox.receive, seconds)
     sessions = NvimSessions(neovim, context.debugger, context.tasks, names)

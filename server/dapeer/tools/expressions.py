@@ -310,7 +310,7 @@ async def _assign_by_statement(
     except RequestFailed as error:
         raise RequestFailed(
             "setVariable",
-            f"It stays as it was: {cause(error.problem).rstrip('.')}.",
+            f"The assignment failed: {cause(error.problem).rstrip('.')}.",
             "Give another value, or assign to what holds it.",
         ) from error
 

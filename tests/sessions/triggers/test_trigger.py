@@ -39,12 +39,12 @@ from dapeer.sessions.triggers.trigger import (
         ),
         ({"request": "delete /carts/3"}, HttpRequest("DELETE", "/carts/3"), "DELETE /carts/3"),
         (
-            {"request": "/a", "form": {"x": "1 2", "y": ["a", "b"]}},
+            {"request": "/a", "form": {"x": "1 2", "y": ["a", True], "z": None}},
             HttpRequest(
                 "POST",
                 "/a",
                 {"Content-Type": "application/x-www-form-urlencoded"},
-                b"x=1+2&y=a&y=b",
+                b"x=1+2&y=a&y=true&z=null",
             ),
             "POST /a",
         ),
@@ -54,8 +54,8 @@ from dapeer.sessions.triggers.trigger import (
             "PUT https://example.org/a?b=1",
         ),
         (
-            {"command": ["curl", "-s", "a b"], "env": {"A": 1}},
-            CommandRun(("curl", "-s", "a b"), None, {"A": "1"}),
+            {"command": ["curl", "-s", "a b"], "env": {"A": 1, "B": True}},
+            CommandRun(("curl", "-s", "a b"), None, {"A": "1", "B": "true"}),
             "curl -s 'a b'",
         ),
         ({"input": "3\n"}, TerminalInput("3\n"), 'input "3\\n"'),

@@ -111,7 +111,8 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
         signal.pidfd_send_signal(file, 0)
         for thread in threads:
             if thread != pid and process_table.is_living(f"{pid}/task/{thread}"):
-                return thread, os.pidfd_open(thread, os.O_EXCL)
+                with contextlib.suppress(ProcessLookupError):
+                    return thread, os.pidfd_open(thread, os.O_EXCL)
     return None
 
 

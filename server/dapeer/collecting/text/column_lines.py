@@ -70,7 +70,7 @@ def _repeated_combinations(
     """Yield each row whose combination has come before, with what differs from the first such row.
 
     `names` are the combined columns, `rows` their values in each row, and `rest` the columns that are compared.
-    The reason names the first such row by its number in `hits`, and says "twice" also at a third time.
+    The reason names the first such row by its number in `hits`.
     """
     first: dict[tuple[Cell, ...], int] = {}
     for index, row in enumerate(rows):
@@ -83,7 +83,7 @@ def _repeated_combinations(
             for name, each in rest.items()
             if each.values[before] != each.values[index]
         ]
-        which = f"({', '.join(names)}) = ({told}) twice, first in #{hits[before]}"
+        which = f"({', '.join(names)}) = ({told}) again, first in #{hits[before]}"
         yield OddRow(index, "; ".join([which, *others]))
 
 

@@ -32,7 +32,7 @@ def folder_for(program: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    folder = os.path.join(done.stdout.decode().strip(), "lib", "rustlib", "etc")
+    folder = os.path.join(os.fsdecode(done.stdout.strip()), "lib", "rustlib", "etc")
     return folder if os.path.isdir(folder) else None
 
 

@@ -232,12 +232,12 @@ def ask_lines(facts: Json) -> Iterable[str]:
 def ask_to_answer(asks: Sequence[Json], request: str | None) -> Json:
     """Return the permission or question that a call answers, from those that wait.
 
-    It has the id `request`, or is the only one if that is None. `asks` are those that wait, as OpenCode sends them. Nothing is requested.
+    It has the id `request`, or is the only one if that is None or empty. `asks` are those that wait, as OpenCode sends them. Nothing is requested.
 
     Raises:
         ArgumentError: There is none, none has the id, or there are several and the call names none.
     """
-    fitting = [ask for ask in asks if request in (None, ask["id"])]
+    fitting = [ask for ask in asks if not request or request == ask["id"]]
     if len(fitting) == 1:
         return fitting[0]
     if not asks:

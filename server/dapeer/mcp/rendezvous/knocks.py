@@ -12,7 +12,7 @@ import logging
 import os
 import socket
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -95,10 +95,7 @@ def knock(kind: str) -> None:
     `kind` is `FOR_CORES` or `FOR_NEOVIMS`, with which the names of the sockets begin. The sockets are tried
     one after the other, each for `SECONDS_TO_OPEN` at most. A socket at which nobody listens is removed.
     Sockets that cannot be connected to for another reason, or at which another user listens, are passed
-    over. Nothing is sent.
-
-    Raises:
-        OSError: A socket cannot be removed; those after it are not tried.
+    over, as is one that cannot be removed. Nothing is sent.
     """
     for path in runtime_folder().glob(f"{kind}.*.sock"):
         with socket.socket(socket.AF_UNIX) as connection:
@@ -108,6 +105,7 @@ def knock(kind: str) -> None:
                     connection.connect(name)
                 check_peer(connection, str(path))
             except ConnectionRefusedError:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    path.unlink()
             except (OSError, ForeignListener):
                 continue

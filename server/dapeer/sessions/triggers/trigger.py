@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from dapeer.base.errors import ArgumentError
@@ -372,21 +372,28 @@ def _encode_body(key: str, value: object) -> tuple[str, bytes]:
     if key == "json":
         return "application/json", json.dumps(value, ensure_ascii=False).encode(errors="replace")
     if key == "form":
-        return "application/x-www-form-urlencoded", urlencode(_fields(value), doseq=True).encode()
+        return "application/x-www-form-urlencoded", _form(value).encode()
     if not isinstance(value, str):
         raise ArgumentError("`then`: `body` must be a text.", "For an object give `json`.")
     return "", value.encode(errors="replace")
 
 
-def _fields(value: object) -> dict[str, Any]:
-    """Return the fields of a form, each a text or a list.
+def _form(value: object) -> str:
+    """Return the fields of a form as an HTTP body has them; what is no text is written as JSON.
 
     Raises:
         ArgumentError: `value` is no object.
     """
     if not is_object(value):
         raise ArgumentError("`then`: `form` must be an object.", 'Give {"name": "value"}.')
-    return {name: each if is_array(each) else str(each) for name, each in value.items()}
+    every = {name: each if is_array(each) else [each] for name, each in value.items()}
+    fields = {name: [*map(_as_field, each)] for name, each in every.items()}
+    return urlencode(fields, doseq=True, errors="replace")
+
+
+def _as_field(value: object) -> str:
+    """Return a text as it is, any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _parse_command(spec: Json) -> CommandRun:
@@ -414,7 +421,7 @@ def _parse_command(spec: Json) -> CommandRun:
 
 
 def _texts(value: object, key: str) -> dict[str, str]:
-    """Return an object's names and values as texts, made by `str`; None gives an empty dict.
+    """Return an object's names and values, what is no text as JSON; None gives an empty dict.
 
     `value` is what the caller gave under `key` ("headers" or "env"), which errors name.
 
@@ -423,7 +430,7 @@ def _texts(value: object, key: str) -> dict[str, str]:
     """
     if value is not None and not is_object(value):
         raise ArgumentError(f"`then`: `{key}` must be an object.", 'Give {"NAME": "value"}.')
-    texts = {str(name): str(each) for name, each in as_object(value).items()}
+    texts = {str(name): _as_field(each) for name, each in as_object(value).items()}
     if any(sign in text for pair in texts.items() for text in pair for sign in "\0\r\n"):
         raise ArgumentError(f"`then`: `{key}` has a line end or a NUL in it.", "Leave it out.")
     return texts

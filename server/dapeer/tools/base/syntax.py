@@ -189,6 +189,8 @@ def operands(expression: str) -> list[str]:
 
     >>> operands("total >= 0 and len(items) == count"), operands("all(each.paid for each in orders)")
     (['total', 'len(items)', 'count'], ['orders'])
+    >>> operands("check(*found, last)")
+    ['found', 'last']
     """
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
@@ -229,6 +231,7 @@ _PARTS: Final[Mapping[type[ast.expr], Callable[[Any], Sequence[ast.expr]]]] = {
     ast.BoolOp: lambda tree: tree.values,
     ast.UnaryOp: lambda tree: [tree.operand],
     ast.Call: _called,
+    ast.Starred: lambda tree: [tree.value],
     ast.GeneratorExp: lambda tree: [tree.generators[0].iter],
     ast.ListComp: lambda tree: [tree.generators[0].iter],
 }

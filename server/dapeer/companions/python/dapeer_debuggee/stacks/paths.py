@@ -102,7 +102,7 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     """
     try:
         tree = ast.parse(path.strip(), mode="eval")
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise LookupError(f"`{path}` does not parse") from None
     try:
         return read_expression(tree.body, frame)

@@ -74,7 +74,8 @@ def work_item_state(number: int, futures: list[Any], queue: Any) -> str:
     given = [n for n, each in enumerate(states) if each == "RUNNING"]
     if size is None or number not in given:
         return ""
-    return f"queued behind {number}" if number in given[len(given) - size :] else "running"
+    in_queue = given[max(len(given) - size, 0) :]
+    return f"queued behind {number}" if number in in_queue else "running"
 
 
 def size_of(queue: dict[str, Any]) -> Any:

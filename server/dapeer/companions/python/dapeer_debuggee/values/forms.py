@@ -389,12 +389,20 @@ def elements_text(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
     """
     value, deep = first_corner(value, max_chars)
     threshold, edge = edges(max_chars)
-    formats = dict.fromkeys(("object", "numpystr"), lambda each: element_text(each, show))  # type: ignore[reportUnknownLambdaType]
+    texts: list[str] = []
+
+    def keep_text(each: Any) -> str:
+        """Keep the text of an element, which stays as it is, and return its placeholder."""
+        texts.append(element_text(each, show))
+        return f"\0{len(texts) - 1}\0"
+
+    formats = dict.fromkeys(("object", "numpystr"), keep_text)
     with numpy.printoptions(threshold=threshold, edgeitems=edge, formatter=formats):
         exact = type(value) is numpy.ndarray
         text = numpy.array2string(value, separator=", ") if exact else repr(value)
     text = " ".join(text.split()).replace("...,", "…,").replace("[ ", "[").replace(" ]", "]")
-    return nested(text[text.find("[") : text.rfind("]") + 1], deep)
+    text = text[text.find("[") : text.rfind("]") + 1]
+    return nested(re.sub("\0([0-9]+)\0", lambda found: texts[int(found[1])], text), deep)
 
 
 def element_text(each: Any, show: Show) -> str:
@@ -675,6 +683,8 @@ def columns(names: Any, types: list[Any], lost: list[int], show: Show, *, named:
         label = f"{cell_text(names[number], show)} " if named else ""
         gone = f" ({lost[number]} missing)" if lost and lost[number] else ""
         yield f"{label}{types[number]}{gone}"
+    if last < count - 1:
+        yield "…"
 
 
 def is_known(part: Any) -> bool:
