@@ -127,7 +127,7 @@ async def test_a_second_run_that_goes_another_way_is_said(tmp_path: Path) -> Non
         await ask(c, "dap_run", program="counts.py", breakpoints=[p.at("here")])
         assert await last(c, "total") == (
             "Who wrote `total` last is not known.\n"
-            "The second run went another way: it did not come to this stop."
+            "The second run did not come to this stop: it went another way, or took too long."
         )
 
 

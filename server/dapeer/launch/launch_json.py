@@ -147,6 +147,7 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+_ESCAPED_OR_NAMED = re.compile(rf"\\(.)|{_NAMED.pattern}")
 _ESCAPED: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -159,22 +160,25 @@ def read_env_file(text: str, environment: Mapping[str, str]) -> dict[str, str]:
 
     >>> read_env_file("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
     {'A': '1', 'B': 'a b', 'C': '1\n', 'E': 'x#y'}
+    >>> read_env_file(r'A="\${HOME}"', {"HOME": "/me"})
+    {'A': '${HOME}'}
     """
     found: dict[str, str] = {}
 
-    def known(name: re.Match[str]) -> str:
-        """Return the value of the variable that was matched; empty if it is unknown."""
-        return found.get(name[1], environment.get(name[1], ""))
+    def known(name: str) -> str:
+        """Return the value of a variable; empty if it is unknown."""
+        return found.get(name, environment.get(name, ""))
 
     for line in _LINE.finditer(text):
         name, single, double, plain = line.groups()
         if single is not None:
             found[name] = single
         elif double is not None:
-            escaped = re.sub(r"\\(.)", lambda sign: _ESCAPED.get(sign[1], sign[1]), double)
-            found[name] = _NAMED.sub(known, escaped)
+            found[name] = _ESCAPED_OR_NAMED.sub(
+                lambda each: _ESCAPED.get(each[1], each[1]) if each[1] else known(each[2]), double
+            )
         else:
-            found[name] = _NAMED.sub(known, plain.strip())
+            found[name] = _NAMED.sub(lambda each: known(each[1]), plain.strip())
     return found
 
 

@@ -738,7 +738,8 @@ def _state_lines(
         if made is not None:
             yield f"{quoted(title)} {_state(made)}{options}"
         elif not each.runs_in_first_child:
-            yield f"{quoted(title)} not collected ({each.line_breakpoints.why_not_at(requested, each.adapter)}){options}"
+            why = each.line_breakpoints.why_not_at(requested, each.adapter)
+            yield f"{quoted(title)} not collected{f' ({why})' if why else ' yet'}{options}"
     if not live:
         yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
 

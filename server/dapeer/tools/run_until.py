@@ -200,17 +200,19 @@ async def _last_write(
     debugger, client = call.debugger, call.focus.key
     last = await last_write(debugger, session, expression, frame, client, seconds)
     name = f"`{shortened(expression, MAX_SHOWN_CHARS)}`"
-    where = "this stop" if last.is_same_stop else "it ended"
+    before = " before this stop" if last.is_same_stop else ""
     count = last.count
     if count is None:
         lines = [f"Who wrote {name} last is not known."]
     elif count:
         times = f"{count:,} time{'' if count == 1 else 's'}"
-        lines = [f"{name} was written {times} before {where}, in a second run"]
+        lines = [f"{name} was written {times}{before}, in a second run"]
     else:
-        lines = [f"{name} was not written before {where}, in a second run"]
+        lines = [f"{name} was not written{before}, in a second run"]
     if not last.is_same_stop:
-        lines.append("The second run went another way: it did not come to this stop.")
+        lines.append(
+            "The second run did not come to this stop: it went another way, or took too long."
+        )
     function, file, line = last.place
     if file:
         change = f"{shortened(last.before, MAX_SHOWN_CHARS)} → " if last.count else ""

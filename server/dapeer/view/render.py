@@ -84,13 +84,12 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
     """Return the first lines of a stopped program's text: why and where it has stopped, and its exception.
 
     `view` is what is shown of the program; of its `reason`, `description`, `file`, `line`, `function` and
-    `exception` any may be missing, and is left out (without `reason` and `description` the text begins with
-    `Stopped ()`); `line` is left out without `file`. The file is shown relative to the folder `project` if it is in
+    `exception` any may be missing, and is left out; `line` is left out without `file`. The file is shown relative to the folder `project` if it is in
     that. `which` names session and thread; it is empty or begins with a space.
     """
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
-    head = f"Stopped ({why}){place}{which}"
+    head = f"Stopped{f' ({why})' if why else ''}{place}{which}"
     lines = [
         indented_after_first(head),
         *(indented(each) for each in [view.get("exception", "")] if each),
@@ -153,8 +152,11 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
 
     >>> location("/p/a.py", 3, "f", Path("/p"))
     ' at a.py:3 in f'
+    >>> location("/p/a.py", None, "f", Path("/p"))
+    ' at a.py in f'
     """
-    place = f" at {relative_to_project(path, project)}:{line}" if path else ""
+    number = "" if line is None else f":{line}"
+    place = f" at {relative_to_project(path, project)}{number}" if path else ""
     return place + (f" in {function}" if function else "")
 
 

@@ -510,6 +510,8 @@ class Command:
 
         >>> Command(module="-[uB]*m", valued=("-W",)).split(["-W", "error", "-um", "shop", "-v"])
         InterpreterArguments(options=['-W', 'error', '-u'], how='module', target='shop', args=['-v'])
+        >>> Command(code="-e|--eval").split(["--eval", "1"])
+        InterpreterArguments(options=[], how='code', target='1', args=[])
         """
         options: list[str] = []
         rest = list(args)
@@ -517,7 +519,8 @@ class Command:
             word = rest.pop(0)
             how = self._kind_of_option(word)
             if how and rest:
-                options += [word[:-1]] * (len(word) > len("-m"))
+                # Others may stand before it in one word: `-um`.
+                options += [word[:-1]] * (not word.startswith("--") and len(word) > len("-m"))
                 return InterpreterArguments(options, how, rest[0], rest[1:])
             if how or (word == "--" and not rest):
                 break

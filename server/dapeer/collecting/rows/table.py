@@ -334,15 +334,21 @@ def lines_by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequ
     A line of `text` begins with its point's id and a tab; `order` has a number for each line, in the same order. Each
     value of the result is a pair: the point's whole lines as one text, with a line end before each, and the numbers
     of these lines. Lines that begin with no id are left out.
+
+    >>> lines_by_point("1\\ta\\n1.5\\tb\\n12\\n2\\tc\\n", range(4))
+    {1: ('\\n1\\ta', [0]), 2: ('\\n2\\tc', [3])}
     """
     text = text.removesuffix("\n")
+    whole = f"\n{text}"
     point = text.partition("\t")[0]
-    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == len(order) - 1:
-        return {int(point): ("\n" + text, order)}
-    lines = text.split("\n") if text else []
+    if point.isascii() and point.isdigit() and whole.count(f"\n{point}\t") == len(order):
+        return {int(point): (whole, order)}
+    lines = text.split("\n")
     found: dict[str, tuple[list[str], list[int]]] = {}
     for line, number in zip(lines, order, strict=False):
-        point = line[: line.find("\t")]
+        point, tab, _ = line.partition("\t")
+        if not (tab and point.isascii() and point.isdigit()):
+            continue
         if point not in found:
             found[point] = [], []
         found[point][0].append(line)
@@ -350,7 +356,6 @@ def lines_by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequ
     return {
         int(point): ("".join(f"\n{line}" for line in kept), numbers)
         for point, (kept, numbers) in found.items()
-        if _NUMBER.fullmatch(point)
     }
 
 
