@@ -112,6 +112,25 @@ async def test_each_call_of_a_function_is_a_row_whichever_form_was_called(
         assert [each.partition(" ")[0] for each in missing] == ["nowhere"]
 
 
+CRASHES_EARLY = """
+#include <csignal>
+int total(int n) { return n; }
+static int early = std::raise(SIGSEGV); // @early
+int main() { return total(early); }
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "codelldb"])
+async def test_a_crash_before_the_entry_is_a_stop(tmp_path: Path, adapter: str) -> None:
+    needs(adapter)
+    p = made(tmp_path, "early.cpp", CRASHES_EARLY)
+    at = [{"function": "total", "collect": ["n"]}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=at)
+        assert stop["state"] == "stopped"
+        assert stop["reason"] in {"exception", "signal"}
+
+
 async def test_a_program_that_runs_already_collects_at_a_function_too(tmp_path: Path) -> None:
     needs("gdb")
     p = made(tmp_path, "shop.cpp", SHOP_CPP)

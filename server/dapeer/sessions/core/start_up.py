@@ -92,8 +92,7 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     The functions are those at which `breakpoints` collect. The wait takes at most the time that the adapter has for
     requests that resume or pause (`timeouts.control`); the program is asked to collect after it in any case. The
     program is not resumed if it has not stopped by then, or has ended; if the caller wants a stop at the entry; or
-    if a breakpoint that does not collect has stopped it. A stop for any other reason, an exception too, is resumed.
-    Errors of the adapter raise nothing.
+    if a breakpoint that does not collect, an exception or a signal has stopped it. Errors of the adapter raise nothing.
     """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():
@@ -104,6 +103,7 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     stop = mirror.stop
     if (
         stop is None
+        or stop.reason in {"exception", "signal"}
         or session.plan.inputs.get("stop_on_entry")
         or mirror.breakpoint_statuses.is_breakpoint_stop(stop.body)
     ):
