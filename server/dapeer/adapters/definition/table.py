@@ -104,7 +104,7 @@ _COMMENT_OR_STRING = re.compile(
     r"""#[^\n]*|(^[ ]*)?r?\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3}($)?|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
     re.DOTALL | re.MULTILINE,
 )
-"""A string in three double quotes is a docstring if nothing stands before it (group 1) and behind it (2)."""
+"""A string in three double quotes: a docstring if nothing is before it (group 1) and behind it (2)."""
 
 _KINDS: Mapping[Any, str] = {
     str: "a string",

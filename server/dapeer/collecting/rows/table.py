@@ -329,14 +329,14 @@ def _number_at(column: Cells, index: int) -> float:
 
 
 def lines_by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
-    """Return the lines of a text, with their numbers, by the id of the point that each belongs to.
+    r"""Return the lines of a text, with their numbers, by the id of the point that each belongs to.
 
     A line of `text` begins with its point's id and a tab; `order` has a number for each line, in the same order. Each
     value of the result is a pair: the point's whole lines as one text, with a line end before each, and the numbers
     of these lines. Lines that begin with no id are left out.
 
-    >>> lines_by_point("1\\ta\\n1.5\\tb\\n12\\n2\\tc\\n", range(4))
-    {1: ('\\n1\\ta', [0]), 2: ('\\n2\\tc', [3])}
+    >>> lines_by_point("1\ta\n1.5\tb\n12\n2\tc\n", range(4))
+    {1: ('\n1\ta', [0]), 2: ('\n2\tc', [3])}
     """
     text = text.removesuffix("\n")
     whole = f"\n{text}"
