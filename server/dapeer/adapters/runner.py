@@ -360,8 +360,9 @@ async def look_up_programs(
 
     `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`,
     with `values` for placeholders, one after the other, for at most `SECONDS_TO_LIST` each. `env` is added to the
-    commands' environment. Each program has the values that `lookup.take` names; objects that do not have the values
-    of `lookup.where` are left out. The list is empty if none is left.
+    commands' environment. Each program has the values that `lookup.take` names, None for a missing one; objects
+    that do not have the values of `lookup.where` (True: any true value) are left out. Without a command that
+    lists tests, a program's only test is its value `test`. The list is empty if no program is left.
 
     Raises:
         AdapterFailed: A command cannot be run, failed or took too long, or `lookup.at` is given, and the output is

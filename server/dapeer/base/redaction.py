@@ -336,8 +336,10 @@ def _is_heading(
 ) -> bool:
     """Return whether a line looks like the heading of a table, and not like a sentence or code.
 
-    `cells` are the places of its cells, `split` is the delimiter's pattern, or None for columns that white space separates. Bars and tabs
-    always make a heading; with commas each cell must be a plain name, and with white space two spaces must stand side by side.
+    `cells` are the places of its cells, one at least; `split` is the delimiter's pattern, or None for columns
+    that white space separates. Bars and tabs always make a heading. With commas or semicolons each cell must be a
+    plain name, and none but the first may begin with a space. With white space two spaces must stand side by
+    side.
     """
     if split is None:
         # Columns stand apart; a sentence has single spaces.

@@ -117,10 +117,11 @@ def with_home_folder(name: str) -> Path:
 def source_file(filename: str, base: Path) -> str:
     """Return the absolute path of a source file that a caller names, with `~` or relative to `base`.
 
-    It may be a file in a zip archive, too.
+    Links and `..` stay in the path. A file inside a zip archive counts, too, unless it is too large.
 
     Raises:
-        ArgumentError: There is no such file, or it is no regular file; the text names the tools' argument `filename`.
+        ArgumentError: There is no such file, it cannot be reached, or it is no regular file; the text names the
+            tools' argument `filename`, unless that is the name of code without a file.
     """
     path = (base / with_home_folder(filename)).absolute()
     if (reason := foreign_files.why_no_file(path)) and _member_lines(str(path)) is None:

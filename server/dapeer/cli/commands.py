@@ -214,8 +214,9 @@ def demo(arguments: argparse.Namespace) -> int:
     """Play the demo that the parsed arguments choose, print its transcript, and return the exit code.
 
     With `--nvim` it starts a Neovim, and `--collect` is ignored; with `--collect` it collects values in place of
-    stops. The code is 0, or 1 if the demo goes wrong, or Neovim or nvim-dap is missing for `--nvim`; the reason is
-    printed.
+    stops. The code is 0, or 1 if the demo does not go as its story says, or for `--nvim` Neovim is missing or too
+    old, or nvim-dap is missing; the reason is printed. Other errors, such as of a Neovim that ends, leave this
+    function, perhaps in an exception group.
     """
     import anyio
 

@@ -366,10 +366,13 @@ async def run() -> int:
 async def _story(nvim: str, nvim_dap: Path) -> None:
     """Play all parts of the story, in a Neovim that is started for it and with a copy of the program.
 
-    `nvim` is Neovim's executable, `nvim_dap` the plugin's folder.
+    `nvim` is Neovim's executable, `nvim_dap` the plugin's folder. An error may leave in an exception group.
 
     Raises:
         UnexpectedBehaviour: Something does not go as the story says.
+        OSError: `nvim` cannot be run.
+        NeovimError: Neovim cannot be connected to, does not answer, fails, or has ended.
+        ValueError: The assistant sees no session, or several.
     """
     say(
         "A person has `shop.py` open in Neovim. It sells goods for 100.00 with a discount of 10 %, so 90.00 should be "

@@ -310,9 +310,10 @@ def _object(kind: type, *, complete: bool) -> Check:
 
 
 def _has_types(fields: Mapping[str, Annotation], body: Mapping[str, Any]) -> bool:
-    """Return whether no field of `body` needs to be mended; unknown fields are ignored.
+    """Return whether no field of `body` needs to be mended; unknown and missing fields are ignored.
 
-    `fields` maps the name of each known field to its type. Integers beyond 64 bits do not fit.
+    `fields` maps the name of each known field to its type. Integers beyond 64 bits do not fit. In objects within
+    `body`, a missing field that is required does count.
     """
     for name, item in body.items():
         hint = fields.get(name)

@@ -61,9 +61,9 @@ class EmptyLineFilter(MessageFilter):
     def adapt(self, message: Message) -> Message:
         """Return a message; the breakpoints of a `setBreakpoints` request are moved to lines that have code.
 
-        The message that is given is not changed; any other message is itself returned. A breakpoint without a
-        line stays as it is. The breakpoints as they are in the result are kept by the request's number until its
-        response arrives.
+        The message that is given is not changed; any other message is itself returned. A breakpoint without a line
+        stays as it is; a request without breakpoints gets an empty list. The breakpoints as they are in the result
+        are kept by the request's number until its response arrives.
         """
         if isinstance(message, Request) and message.command == "setBreakpoints":
             path = str(as_object(message.arguments.get("source")).get("path") or "")

@@ -234,10 +234,14 @@ def _dependencies(task: Json) -> Sequence[str]:
 def _task(label: str, written: Json, variable_values: VariableValues, *, has_others: bool) -> Task:
     """Return the `Task` of a label from its entry in tasks.json, whose variables are filled in already.
 
-    `written` is the entry with the keys for all tasks. `has_others` says that it depends on other tasks, so it needs no command.
+    `written` is the entry with the keys for all tasks; without a `type` it is a `shell` task, and without a
+    folder in its `options` it runs in that of `variable_values`. `has_others` says that it depends on other
+    tasks, so that it may lack a command. Only a background task (`isBackground` is JSON's `true`) has patterns
+    that say when it is ready.
 
     Raises:
-        NoTask: It has no command, is of a kind that dapeer does not run, or nothing says when it is ready.
+        NoTask: It has no command, is of a kind that dapeer does not run, or is a background task of which nothing
+            says when it is ready.
     """
     kind = str(written.get("type") or "shell")
     options = as_object(written.get("options"))
@@ -259,8 +263,8 @@ def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
 
     `kind` is the task's type. `shell`: a tuple of one text, command and quoted arguments; a command that is a
     plain text is not quoted. `process`: a tuple of the command and its arguments. `npm`: the words `npm run
-    SCRIPT`, with `--prefix` for a `path`. `written` is the task's entry in tasks.json, and `label` its name,
-    for the error.
+    SCRIPT`, with `--prefix` for a `path`; its command and arguments are ignored, and a missing script is an empty
+    word. `written` is the task's entry in tasks.json, and `label` its name, for the error.
 
     Raises:
         NoTask: The type is another one, which only an extension of VS Code runs.

@@ -291,7 +291,8 @@ def _refuse(name: str) -> None:
 def _plain_id(value: object) -> bytes | None:
     """Return a request's id as JSON; None: it is not plain.
 
-    Plain are a printable ASCII text without quotes and backslashes, and an integer from 0 to below `LARGEST_ID`.
+    Plain are a text of printable ASCII characters without double quotes and backslashes, which may be empty, and
+    an integer from 0 to below `LARGEST_ID`.
     """
     if isinstance(value, str):
         is_plain = (

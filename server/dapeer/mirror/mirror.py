@@ -733,9 +733,9 @@ class Mirror(Notes):
         return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
 
     def _apply_thread(self, body: Body) -> None:
-        """Apply a `thread` event: add the thread, or remove it and its stop.
+        """Apply a `thread` event: add the thread, or, if the reason is `exited`, remove it and its stop.
 
-        An event without a `threadId` is ignored.
+        An event without a `threadId` that is an integer is ignored.
         """
         thread_id = body.get("threadId")
         if not isinstance(thread_id, int):

@@ -126,11 +126,11 @@ async def dap_set_instruction_breakpoint(
     `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a
     function, that has an address; to find it, the text may be evaluated, which may run code of the program.
     `condition` and `hit_condition` limit the breakpoint. One at the same address is replaced; `remove` removes it
-    instead. The data is the breakpoint, whose `state` says whether the adapter has verified it; one that it has not
-    verified stays. For `remove` the data is `removed`: whether there was one.
+    instead. The data is the breakpoint, whose `state` says whether the adapter has verified it; one that it has
+    not verified stays. For `remove` the data is `removed`: whether there was one.
 
     Raises:
-        Unsupported: The adapter has no instruction breakpoints.
+        Unsupported: The adapter has no instruction breakpoints, or the session is on a core dump.
         ArgumentError: There is no such address or frame, a condition is wrong, or the adapter has not answered
             for this breakpoint.
         NotStopped: The session is not stopped, also for `remove`.

@@ -193,12 +193,12 @@ def _place(reference: str, offset: int) -> dict[str, Any]:
 
 
 def _bytes(text: str) -> bytes:
-    """Return the bytes that a text such as `2a 00 ff` writes in hex.
+    """Return the bytes that a text such as `2a 00 ff` writes in hex, two digits for each.
 
-    `0x` may stand before it.
+    White space between bytes may be left out. One `0x` may stand at the very beginning of the text.
 
     Raises:
-        ArgumentError: The text is not hex, or empty.
+        ArgumentError: The text is anything else, or has no byte.
     """
     try:
         content = bytes.fromhex(text.removeprefix("0x"))

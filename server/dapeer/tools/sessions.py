@@ -168,7 +168,12 @@ def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list
 
 
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
-    """Return a row of `dap_status` as one line; `focused` is the id of the default session, or None."""
+    """Return a row of `dap_status` as one line; `focused` is the id of the default session, or None.
+
+    The default session's line ends with `[default]`; paths are relative to `project`. If a tool has ended the
+    program (its `cause` begins with `ended by dap_`), the cause takes the place of the state, and the exit code
+    is left out. An ended session is shown without its interpreter.
+    """
     place = render.location(row.get("file", ""), row.get("line"), row.get("function", ""), project)
     reason = f" ({row['reason']})" if "reason" in row else ""
     # The exit code of a program that a tool has ended means nothing.

@@ -365,7 +365,11 @@ def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, An
 
 
 def _line(row: Json) -> str:
-    """Return the data of a configuration, as `_row` and `_tasks_of` make it, as one line."""
+    """Return the data of a configuration, as `_row` and `_tasks_of` make it, as one line.
+
+    The line is `NAME (TYPE, REQUEST) of ORIGIN: WHERE`, and then what it asks for, its tasks and its problem, as
+    far as the data has them. Where `where` is empty, the line says that no adapter is ready.
+    """
     where = ", ".join(row["where"]) or "cannot be started: no adapter is ready"
     asks = f"; asks for {'; '.join(row['asks'])}" if "asks" in row else ""
     tasks = f"; runs {'; '.join(row['tasks'])}" if "tasks" in row else ""

@@ -98,13 +98,14 @@ def _session_argument(session_id: int) -> str:
 def log_point_lines(
     session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
 ) -> list[str]:
-    """Return the last messages of log points between two cursors, at most `OUTPUT_LINES`, each a line.
+    """Return messages of log points between two cursors, at most the last `OUTPUT_LINES`, each a line.
 
-    A line is `PATH:LINE #NUMBER TEXT`, where the number counts the messages of that log point; of neighbours
-    from one place only the first has `PATH:LINE`, with the path relative to `project`. The list is in the
-    order of output, and empty if there are no messages. `since` and `until` are cursors of the program's
-    output; `until` None stands for its end. If there are more, a note on how to read them is appended to
-    `notes`; it names `session_id` if that is above 1.
+    The newest message of each log point is taken before older ones of others. A line is `PATH:LINE #NUMBER TEXT`,
+    where the number counts the messages of that log point; of neighbours from one place only the first has
+    `PATH:LINE`, with the path relative to `project`. The list is in the order of output, and empty if there are
+    no messages. A message counts if it begins at the cursor `since` of the program's output or later, and before
+    `until`; None stands for its end. If there are more, a note on how to read them is appended to `notes`; it
+    names `session_id` if that is above 1.
     """
     end = mirror.output.end if until is None else until
     if end <= since:

@@ -81,8 +81,10 @@ def _line(stop: Stop) -> str:
 def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
     """Return the locals of a stop in seven groups, the likeliest to matter first.
 
-    They are: returned values, names in the current line, in the lines around it (`AROUND_GROUP`), arguments, names in `changed`,
-    other data (`UNUSED_GROUP`), and definitions of the module (`DEFINED_GROUP`).
+    They are: returned values, names in the current line, in the lines around it (`AROUND_GROUP`), arguments,
+    names in `changed`, other data (`UNUSED_GROUP`), and definitions of the module (`DEFINED_GROUP`). A local is
+    in the first group that fits; a definition, such as a function, only in the first two or the last. Groups may
+    be empty.
     """
     line, lines, arguments = names_on_line(stop), names_around(stop), stop.arguments()
     named = line.union(lines, arguments, changed)

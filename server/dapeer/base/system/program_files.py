@@ -144,9 +144,9 @@ def interpreter_path(path: str, environment: Mapping[str, str]) -> str:
 def interpreter_command(path: str, environment: Mapping[str, str]) -> list[str]:
     """Return the command of a script's `#!` line: the interpreter, then its options.
 
-    `env` is left out of that line, with its own options and the variables that it sets. An interpreter
-    without a slash becomes its path if it is on the `PATH` of `environment`, and otherwise stays a name. The
-    list is empty if the file `path` has no such line, or cannot be read.
+    `env` is left out of that line, with its own options and the variables that it sets. An interpreter without a
+    slash becomes its path if it is on the `PATH` of `environment`, and otherwise stays a name. The list is empty
+    if the file `path` has no such line, names nothing in it but `env`, or cannot be read.
     """
     words = _first_line_words(path)
     if words and Path(words[0]).name == "env":

@@ -286,8 +286,12 @@ def fit_arguments(text: str, limit: int) -> str:
 def call_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
     """Return a call as text: its function, arguments and outcome, what it changed, and further values.
 
-    `cells` are those of a row of calls: first the columns `OF_CALLS`, then a value for each of `expressions`. `timed` adds how long it
-    took.
+    `cells` are those of a row of calls: first the columns `OF_CALLS`, then a value for each of `expressions`.
+    With `timed`, how long the call took stands behind the outcome. Long parts are shortened; what it changed is
+    left out if that cell is empty.
+
+    Raises:
+        ValueError: There are more or fewer values than `expressions`.
     """
     return "".join(
         [
@@ -389,8 +393,11 @@ def _change_text(name: str, before: str, now: str) -> str:
 def step_of_row(row: CollectedRow) -> LifeStep:
     """Return the executed line that a row tells of.
 
-    The row must have three cells: file, line, and changes, a JSON list of [name, value before, value now]. If
-    a process has spoilt what it wrote, the result has no changes, or 0 as its line.
+    The row's cells are file, line, and changes, a JSON list of [name, value before, value now]. If a process has
+    spoilt what it wrote, the result has no changes, or 0 as its line.
+
+    Raises:
+        ValueError: The row does not have three cells.
     """
     file, line, changed = row.cells
     try:

@@ -446,9 +446,9 @@ def listing(
 def row_range(rows: str) -> slice:
     """Return a range of rows such as "10-20", which counts from 1, as a slice, which counts from 0.
 
-    The last row of the range is included, "10-" goes on to the last one, and "7" is that row alone. A `#` may
-    stand before a number. An empty text gives all rows. A row 0, or a range that ends before it begins, such
-    as "20-10", gives a slice of no rows.
+    The last row of the range is included, "10-" goes on to the last one, and "7" is that row alone; `:` and `…`
+    do as `-` does. A `#` may stand before a number. An empty text gives all rows. "0", or a range that ends
+    before it begins, such as "20-10", gives a slice of no rows; as a beginning, 0 counts as 1.
 
     Raises:
         ArgumentError: The text is no range, or it is blank without being empty.

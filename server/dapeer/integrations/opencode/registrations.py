@@ -536,11 +536,11 @@ class Registrations:
     ) -> None:
         """Register the core in the directories where the Neovim works now, and remove it in all others.
 
-        The core is this server process. If `use` names another core, it is removed in all. A directory where it
-        is registered already is checked anew. If `use` has directories for this core, what killed cores have left
-        at the server is removed, too. All requests are sent in background tasks. `opencode` is called without
-        arguments, and makes a connection to the server; `report` is called with what becomes of each registration
-        (url, directory, name and state).
+        The core is this server process; the directories are those of `use`, at its server. If `use` names another
+        core, this one is removed everywhere. A directory where it is registered already is checked anew. If `use` has
+        directories for this core, what killed cores have left at the server is removed, too. All requests are sent in
+        background tasks. `opencode` is called without arguments, and makes a connection to the server; `report` is
+        called with what becomes of each registration (url, directory, name and state).
         """
         directories = use.directories if use.core == self._core.url else ()
         keys = {(use.url, directory) for directory in directories}

@@ -393,8 +393,11 @@ def _opencode(call: Call) -> OpenCode:
 def _session(session: Json, busy: Json) -> dict[str, Any]:
     """Return a session as data: its `session_id`, `title`, `directory` and `state`.
 
-    `session` is the session as OpenCode sends it. `busy` is OpenCode's answer on busy sessions, objects by session id: their `type` is the
-    state; a session that is not there is `idle`.
+    `session` is the session as OpenCode sends it. `busy` is OpenCode's answer on busy sessions, objects by
+    session id: their `type` is the state; a session that is not there, or whose object has no `type`, is `idle`.
+
+    Raises:
+        KeyError: `session` lacks its `id`, `title` or `directory`.
     """
     return {
         "session_id": session["id"],

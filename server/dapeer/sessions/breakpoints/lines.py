@@ -253,9 +253,9 @@ class CollectingLogPoints:
     async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
         """Return where the function of a function breakpoint begins, as path, line and column.
 
-        It may be several. `made` is the adapter's answer on the breakpoint. The definition's command that lists all places is evaluated;
-        if there is none, or it lists none or fails, the place in `made` is the only one. Column 0: it is not known. Empty: the adapter
-        tells no place.
+        There may be several places. `made` is the adapter's answer on the breakpoint. The definition's command that
+        lists all places is evaluated; without a command, or if it lists none or fails, the place in `made` is the
+        only one. Column 0: it is not known. Empty: the adapter tells no place.
         """
         places: list[LogPlace] = []
         if self._collect_definition.places:

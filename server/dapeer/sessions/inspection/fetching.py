@@ -327,11 +327,12 @@ class Fetching:
     ) -> Sequence[StackFrame]:
         """Return up to `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0.
 
-        What the mirror lacks is requested from the adapter, once the person's client has looked, if it looks first. The list is shorter
-        than asked if the stack ends or the adapter sends less. Empty: the stack has no frames there.
+        What the mirror lacks is requested from the adapter, once the person's client has looked, if it looks first.
+        The list is shorter than asked if the stack ends or the adapter sends less. Empty: the stack has no frames
+        there.
 
         Raises:
-            NotStopped: The thread runs.
+            NotStopped: The thread or the program runs, a pause is pending, or the program has ended.
             DapeerError: The request failed.
         """
         await self.other_client.wait_for_inspection()

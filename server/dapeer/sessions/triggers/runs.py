@@ -651,8 +651,9 @@ class TriggerRun:
         """Run a command to its end; return its exit code as a response, with what the command has printed.
 
         The response's `head` is `exit code N`; its body has standard output and errors as one stream, up to
-        `MAX_BODY_BYTES`; `failed` is set for an exit code other than 0. The command runs in the folder `trigger.cwd`,
-        relative to the caller's, or in the caller's if it is None. There is no time limit; a cancellation kills the
+        `MAX_BODY_BYTES`; `failed` is set for an exit code other than 0. The command has no input, gets the variables
+        `trigger.env` in addition, and runs in the folder `trigger.cwd`, relative to the caller's, or in the caller's
+        if that is None. Processes that it leaves behind are killed. There is no time limit; a cancellation kills the
         command.
 
         Raises:
