@@ -429,6 +429,7 @@ async def _joins(client: Client) -> None:
         UnexpectedBehaviour: It sees another stop, or not the person's variable, or a tool answers with an
             error.
         ValueError: It sees no session, or several.
+        KeyError: The session has no line or the snapshot no locals, as without a stop.
     """
     say(
         "Now they ask their assistant, whose `dapeer stdio` is attached to this Neovim. It finds the same session."

@@ -71,8 +71,11 @@ def _plain(text: str) -> str:
 def _loads(text: str) -> Json:
     """Return the object that a text of JSON with comments and trailing commas holds.
 
+    `NaN` and `Infinity` are taken as numbers.
+
     Raises:
-        MalformedJson: It is no JSON, is nested too deeply, or is no object.
+        MalformedJson: It is no JSON or no object, is nested too deeply, or has a number with too many
+            digits. Only if it is no JSON, the error has the place; else line and column are 1.
     """
     try:
         top: object = json.loads(_plain(text))

@@ -134,10 +134,11 @@ async def _start(
 async def note_undebugged(debugger: Debugger, program: Program[Session]) -> None:
     """Note a program's processes that no debugger has, though a breakpoint is for their language.
 
-    That is a language which the program's adapter does not debug: a shell has started them, say, or Node.js.
-    A note says how to attach to the process; it is kept by the program, whose `take_undebugged` returns it.
-    Each process is noted once. Nothing is done for a program that was attached to or has ended, or whose
-    first session is nvim-dap's (forwarded to dapeer), or without such a breakpoint.
+    That is a language which the program's adapter does not debug: a shell has started them, say, or
+    Node.js. A note says how to attach to the process; it is kept by the program, whose `take_undebugged`
+    returns it. Each process is noted once. Nothing is done for a program that was attached to or has ended,
+    whose process id is not known, or whose first session is nvim-dap's (forwarded to dapeer), or without
+    such a breakpoint.
     """
     first = program.first
     if not isinstance(first, DirectSession) or not first.plan.launched or first.is_over:

@@ -211,8 +211,8 @@ class TaskRun:
 
         Raises:
             TaskFailed: The task ends before, or does not print the line within `SECONDS_TO_BE_READY`, or a
-                pattern takes too long for a line.
-            ArgumentError: A pattern is invalid.
+                pattern takes too much time or memory for a line.
+            ArgumentError: A pattern is invalid or too long.
         """
         task = running.task
         begins, ends = (

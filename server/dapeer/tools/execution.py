@@ -246,14 +246,16 @@ async def _step_where_shown(
 ) -> Reply:
     """Let the calls that the shown frame has made run to their ends, then step the thread in that frame.
 
-    `command` is the step's request. It is not sent if a call does not end within the timeout, if something else stops
-    the program, or if the end of the calls has made the step already; then the next stop is shown, and a note is added
-    if the step has not begun. `options` say what to evaluate and show at the stop, and how long to wait for both
-    together. `thread` is the adapter's id of the thread.
+    `command` is the step's request; without such calls it is sent at once. It is not sent if a call does
+    not end within the timeout, if something else stops the program, or if the end of the calls has made the
+    step already; then the next stop is shown, and a note is added if the program still runs. If the adapter
+    rejects stepping out of a call, the step is made where the thread is. `options` say what to evaluate and
+    show at the stop, and how long to wait for both together. `thread` is the adapter's id of the thread.
 
     Raises:
-        NotStopped: The thread runs.
-        DapeerError: The thread's stack cannot be fetched, or the adapter rejects the step or does not answer.
+        NotStopped: The thread runs, or leaves the new stop before the first expression of `options` was
+            evaluated.
+        DapeerError: The thread's stack cannot be fetched, or the adapter rejects the step.
     """
     left = RemainingTime(options.timeout_ms)
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)

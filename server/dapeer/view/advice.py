@@ -163,10 +163,11 @@ class Advice:
     def _hint_at_end(self, view: Snapshot, log: OutputLog) -> str | None:
         """Return the adapter's first hint on an end, a stop or an exception that fits the snapshot, or None.
 
-        `view` is the snapshot, `log` the program's output. Looked at are, in this order: an end with exit code 0 without
-        any output; the last `LAST_WORDS` characters of the output of a program that has ended without exit code 0; values
-        of locals; notes and collected rows, which tell failed expressions; the exception (of a failed end without one, its
-        new output); and the stop's description. Nothing is recorded as given.
+        `view` is the snapshot, `log` the program's output. At an end with exit code 0 without any output, of a
+        program that has a path, only hints on that count. Else looked at are, in this order: the last
+        `LAST_WORDS` characters of the output of a program that has ended without exit code 0; values of locals,
+        if the source is shown; notes and collected rows, which tell failed expressions; the exception (of a
+        failed end without one, its new output); and the stop's description. Nothing is recorded as given.
         """
         if view.get("exit_code") == 0 and not log.end and self._program:
             return self._hint("silence", self._program)

@@ -117,9 +117,11 @@ class Tally:
         return sum(self.passed_seconds) / len(self.passed_seconds)
 
     def _outcome(self) -> str:
-        """Return the sentence on the last run and on those that have passed, with their mean duration.
+        """Return a sentence: the last run, if it has not passed, and how many have, with their mean duration.
 
-        If all runs so far have passed and some are left, the sentence says that the time is up.
+        A last run that has not passed is named with its number, its verdict, `why`, and the session of the last
+        that passed. If all runs so far have passed and some are left, the sentence says that the time is up.
+        Without a run that passed, there is no duration.
         """
         count = len(self.passed_seconds)
         each = f", {self._each:.1f} s each" if count else ""

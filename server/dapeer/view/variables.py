@@ -240,7 +240,8 @@ def is_plain(segments: Iterable[str]) -> bool:
 def find_child(children: Iterable[Variable], segment: str) -> Variable | None:
     """Return the variable among `children` that a segment of a path names, or None.
 
-    Adapters show an index as `3`, `[3]` or `03`, and a key with or without quotes; each of them is found.
+    Adapters show an index as `3`, `[3]` or `03`, and a key with or without quotes; each of them is found,
+    and of several the first. A number with other zeros before it counts only if nothing else fits.
 
     >>> find_child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
     'x'
@@ -453,10 +454,11 @@ def describe_returned_function(history: StopHistory, now: Stop) -> str:
 def _describe_left_function(history: StopHistory, now: Stop, end: str = "") -> str:
     """Return the name of the function that was left since the previous stop, with its locals there.
 
-    The text reads `NAME`, then `end`, then `; its locals at line 7: a = 1, b = 2, …`, if there are any. `now`
-    is the current stop, `end` a text on how the function was left, with the space or comma before it. The
-    values are those at the previous stop, shortened; at most `MAX_RETURNED_LOCALS` locals are named, and `…`
-    stands for more. Empty if it is not known that a function was left.
+    The text reads `NAME`, then `end`, then `; its locals at line 7: a = 1, b = 2, …`, if there are any.
+    `now` is the current stop, `end` a text on how the function was left, with the space or comma before it.
+    The values are those at the previous stop, shortened; at most `MAX_RETURNED_LOCALS` locals are named,
+    none whose name begins with `(`, and `…` stands for more. Empty if it is not known that a function was
+    left.
     """
     last = stop_in_returned_function(history.stops_before(now)[-1:], now)
     if last is None or last.default_frame is None:

@@ -91,7 +91,8 @@ def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
 def _notes_in_segment(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield type and content of each note in a segment's data; the names of notes are skipped.
 
-    Of a note that is cut at the end of `data`, what is there is yielded.
+    Of a content that is cut at the end of `data`, what is there is yielded, maybe nothing (`b""`). A note
+    whose header is cut is left out.
     """
     at = 0
     while at + _NOTE.size <= len(data):

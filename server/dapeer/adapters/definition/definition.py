@@ -339,10 +339,12 @@ class Definition:
     def values(self, inputs: Inputs) -> dict[str, object]:
         """Return the values of placeholders by name: inputs, environment, facts of this installation.
 
-        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started; `tty` is among
-        them only with the input `terminal`. `env` has the variables of the definition and of the user, of whom the
-        latter's count; `environment` has these over the environment that a program in `cwd` gets. `host` is this machine
-        unless it is given. What has no value is left out, also an empty `env`. `inputs` stays unchanged.
+        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started; `tty`
+        is among them only with the input `terminal`. `env` has the variables of the definition (without those
+        that need other placeholders), `TERM=dumb` for a `terminal` if the definition needs one, and the user's,
+        which win; `environment` has these over the environment that a program in `cwd` gets. `host` is this
+        machine unless it is given; any other input with the name of one of these values is replaced. What has
+        no value is left out, also an empty `env`. `inputs` stays unchanged.
         """
         user = as_object(inputs.get("env"))
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}

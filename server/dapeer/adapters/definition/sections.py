@@ -139,11 +139,13 @@ class Install:
     def read(cls, table: DefinitionTable) -> Install:
         """Read one table `[[install]]` of an adapter's definition, and return it as an `Install`.
 
-        The keys are the attributes of `Install`. `when` has names of `PLATFORMS`; a `command` that only installs
-        packages by pip becomes `packages`. If there are `packages`, the `command` is empty.
+        The keys are the attributes of `Install`. `when` has names of `PLATFORMS`. A table has either
+        `packages`, and `command` becomes empty, or a `command`; one that only installs packages by pip is kept,
+        and also gives `packages`.
 
         Raises:
-            DefinitionError: A key is missing or unknown, or its value is of another type or not allowed.
+            DefinitionError: A key is missing or unknown, `command` stands beside `packages`, or a value is of
+                another type or not allowed.
         """
         when = table.some_of("when", tuple(PLATFORMS))
         manager, packages = table.text("manager"), table.texts("packages")

@@ -199,9 +199,12 @@ def _length(text: str) -> int:
 def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     """Return an adapter's text of a value, cut to about `limit` characters where its brackets allow it.
 
-    A list keeps its beginning and its end; an object first shows the members whose names are in `preferred`, then numbers and texts, and
-    containers and None last. The number of elements is added where some are left out. A text that fits is returned nearly as it is,
-    and one without brackets is cut by `shortened`.
+    A list keeps its beginning and its end; an object first shows the members whose names are in
+    `preferred`, then, if they are written `name=value`, numbers and texts, and containers and None last.
+    The number of elements is added where some are left out, if the text does not have it and is read whole.
+    A text that fits is returned without repeated sizes and the addresses of Ruby's objects, else as it is;
+    notes of a capacity go if it fits without them. One with no brackets, or with too much text outside of
+    them, is cut by `shortened`.
 
     >>> fitted("{0: [[1, 2], [3]], 1: [[4, 5]]}", 40)
     '{0: [[1, 2], [3]], 1: [[4, 5]]}'

@@ -345,9 +345,13 @@ def add_parser(
 ) -> argparse.ArgumentParser:
     """Add the parser of a tool's command by `add`, and return it, with the options for output, too.
 
-    `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `single_parser` do.
-    `name` is the command's name, `tool` the tool that it calls, whose arguments become options. The command of
-    `dap_disconnect` also gets `--all`, and those that run or attach a usage of their own.
+    `add` makes a parser of a name, `help`, `description` and `allow_abbrev`, as argparse's sub-parsers or
+    `single_parser` do. `name` is the command's name, `tool` the tool that it calls, whose arguments become
+    options. The command of `dap_disconnect` also gets `--all`, the one named `ATTACH` a usage of its own,
+    and every other command of `dap_run` a usage and an epilog.
+
+    Raises:
+        KeyError: dapeer has no such tool.
     """
     known = known_tools()[tool]
     summary = known["description"].replace("%", "%%")

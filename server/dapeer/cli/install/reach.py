@@ -196,11 +196,11 @@ def reads_project_file(client: Client, places: ClientFolders) -> bool:
 def trusts_project(client: Client, places: ClientFolders) -> bool:
     """Return whether a client starts servers in the project, as far as its list of trusted folders says.
 
-    `places` has the project and the client's folders. The result is True for a client that has no such list,
-    or whose settings switch the list off. Else the closest entry counts: `TRUST_PARENT` is for the folder
-    around the named one and all in it, every other value for the named folder and all in it, and
-    `DO_NOT_TRUST` makes the result False. It is False, too, if no entry is of the project or around it, or
-    the list cannot be read.
+    `places` has the project and the client's folders. The result is True for a client that has no such
+    list, or whose settings switch the list off. Else the closest entry counts, the first of equally close
+    ones: `TRUST_PARENT` is for the folder around the named one and all in it, every other value for the
+    named folder and all in it, and `DO_NOT_TRUST` makes the result False. It is False, too, if no entry is
+    of the project or around it, or the list cannot be read.
     """
     if not client.trusted or _trusts_all(client.file("user", places)):
         return True

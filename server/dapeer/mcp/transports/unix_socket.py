@@ -85,13 +85,13 @@ async def serve(
 ) -> AsyncGenerator[SocketClients]:
     """Serve bridges at a new unix socket while the body runs, and announce it; yield the clients there.
 
-    A bridge is a process that carries the lines of another client of the project. Processes that wait for a
-    server are woken up. If there can be no socket, a warning is logged, and the body runs without. Afterwards
-    clients that are still there are disconnected, and socket and announcement are removed. `nvim` is the Neovim
-    that the server was started for: an address, `auto`, or None. `url` and `token` are those of its HTTP
-    clients, empty if it serves none. `detached` announces that the server outlives its clients. Clients here
-    are added to `watching`, which ends this process some seconds after the last client has left, whatever
-    hangs; None: they are added to nothing.
+    A bridge is a process that carries the lines of another client of the project. Once the socket is
+    announced, processes that wait for a server are woken up. If there can be no socket, a warning is
+    logged, and the body runs without. Afterwards clients that are still there are disconnected, and socket
+    and announcement are removed. `nvim` is the Neovim that the server was started for: an address, `auto`,
+    or None. `url` and `token` are those of its HTTP clients, empty if it serves none. `detached` announces
+    that the server outlives its clients. Clients here are added to `watching`, which ends this process some
+    seconds after the last client has left, whatever hangs; None: they are added to nothing.
     """
     guests = SocketClients()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:

@@ -165,15 +165,17 @@ async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, argumen
 async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Send all breakpoints and exception filters, then `configurationDone`, if the adapter supports it.
 
-    In a program that was attached to, except one that waits for its debugger, the definition's `attached` expression
-    is evaluated before, which runs code of the program. Function breakpoints and collection points are sent as well,
-    as far as the adapter takes them; collection points are not if the program is to stop at its entry, where they are
-    sent then. If the first child is what is debugged, neither breakpoints on lines nor collection points are sent. A
-    breakpoint that the adapter rejects does not prevent the start. The response to `configurationDone` may take the
-    seconds `timeouts.launch` of the definition.
+    In a program that was attached to, except one that waits for its debugger, the definition's `attached`
+    expression is evaluated before, which runs code of the program. Breakpoints on lines are sent for the
+    files that the session accepts. Function breakpoints and collection points are sent as well, as far as
+    the adapter takes them; collection points are not if the program is to stop at its entry, where they are
+    sent then. If the first child is what is debugged, neither breakpoints on lines nor collection points
+    are sent. None of these requests prevents the start when the adapter rejects it. The response to
+    `configurationDone` may take the seconds `timeouts.launch` of the definition.
 
     Raises:
-        ArgumentError: The plan wants an exception filter that the adapter does not have; no breakpoint was sent then.
+        ArgumentError: The plan wants an exception filter that the adapter does not have; no breakpoint was
+            sent then.
         DapeerError: The adapter did not answer in time, has ended, or rejected `configurationDone`.
     """
     _expect_output(session)

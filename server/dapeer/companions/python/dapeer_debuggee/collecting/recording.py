@@ -173,10 +173,11 @@ class Rows:
         self._write_header()
 
     def write_to_next_chunk(self, line: bytes) -> None:
-        """Write a line for which `write` had no room into the next chunk, or count it as lost.
+        """Write a line that `write` had no room for, there or into a new chunk, or count it as lost.
 
-        The line is lost if no further chunk can be begun, or if it has more than `ROOM` bytes. Callers call this
-        when `write` has raised `ValueError`; it raises nothing for a line that is lost.
+        Callers call this when `write` has raised `ValueError`. `write` is tried again since another thread may
+        have begun a chunk. The line is lost if no further chunk can be begun, or if it has more than `ROOM`
+        bytes; nothing is raised then.
         """
         with self._lock:
             if len(line) <= ROOM:

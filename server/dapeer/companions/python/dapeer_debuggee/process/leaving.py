@@ -69,10 +69,11 @@ ADDED = ("PYDEVD_USE_FRAME_EVAL",)
 
 
 def remove_leftovers() -> None:
-    """Put back all that an injected debugpy has changed in this program.
+    """Put back all that an injected debugpy has changed in this program, and end its tracing.
 
-    Nothing happens if dapeer has not injected it. The parts, such as functions, threads and hooks, are put back one by one; what fails in
-    one is ignored.
+    Nothing happens if dapeer has not injected it. The functions that start processes and threads, hooks,
+    monitoring and tracing are put back one after the other; an error ends only its own part, and is
+    ignored.
     """
     if not hasattr(sys.modules.get("debugpy"), MARK):
         return

@@ -661,9 +661,10 @@ def name_of(value: Any, frame: Any) -> str:
 def named_attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each attribute of some variables, named as `VARIABLE.ATTRIBUTE`.
 
-    `space` is a dict of variables by name; for those that are modules, functions and classes nothing is yielded. No
-    code of the values' classes is run. An attribute whose name is mangled with the name of its own class, such as
-    `_Lock__lock` of a library's wrapper, is named by `VARIABLE` alone: the program knows only the wrapper.
+    `space` is a dict of variables by name; nothing is yielded for those that are modules, Python functions,
+    or classes without a metaclass of their own. No code of the values' classes is run. An attribute whose
+    name has its object's class before `__`, such as `_Lock__lock` of a library's wrapper, is named by
+    `VARIABLE` alone: the program knows only the wrapper.
     """
     for name, each in [*space.items()]:
         if paths.kind_of(each) in NOT_SEARCHED:

@@ -143,8 +143,9 @@ def named_in(attributes: Any) -> dict[str, Any]:
 def slot_contents(value: Any, slots: Iterable[str]) -> dict[str, Any]:
     """Return what an object keeps in dictionaries in these slots of its class, as one new dict.
 
-    `slots` are names of slots, such as `EXTRAS`; a later one wins. It is empty if the class has no such slots, or they are not set. No code
-    of the program runs.
+    `slots` are names of slots, such as `EXTRAS`; of equal keys that in a later slot wins. Keys that are not
+    of type `str`, and values that are not of type `dict` itself, are left out. The result is empty if the
+    class has no such slots, or they are not set. No code of the program runs.
     """
     kept: dict[str, Any] = {}
     for slot in slots:
