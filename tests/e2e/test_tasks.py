@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,23 @@ async def test_a_start_whose_task_fails_does_not_begin(tmp_path: Path) -> None:
         assert (await ask(c, "dap_status"))["sessions"] == []
         config = {"preLaunchTask": ""}
         assert "Ended" in await read(c, "dap_run", configuration="A", config=config)
+
+
+async def test_what_a_task_leaves_running_may_go_on_to_print(tmp_path: Path) -> None:
+    leaves = "{ cat go; echo printed && echo alive > back; } &"
+    project(
+        tmp_path,
+        {"name": "A", "preLaunchTask": "leaves"},
+        tasks=[{"label": "leaves", "command": leaves}],
+    )
+    go, back = tmp_path / "go", tmp_path / "back"
+    os.mkfifo(go)
+    os.mkfifo(back)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", configuration="A", stop_on_entry=True)
+        assert "ended with exit code 0" in said
+        await asyncio.to_thread(go.write_text, "go\n")
+        assert await asyncio.to_thread(back.read_text) == "alive\n"
 
 
 async def test_a_background_task_goes_on_until_its_session_ends(tmp_path: Path) -> None:

@@ -116,6 +116,20 @@ def test_a_shim_that_starts_nothing_is_the_program_itself(
     assert found.inputs == {"program": "pytest", "args": ["tests"]}
 
 
+def test_a_test_runner_of_node_modules_is_found_whether_typed_with_its_folder_or_not(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "node_modules" / ".bin"
+    folder.mkdir(parents=True)
+    (folder / "vitest").write_text("#!/bin/sh\nexec node vitest.mjs\n")
+    (folder / "vitest").chmod(0o755)
+    with_folder = typed(tmp_path, "./node_modules/.bin/vitest", "run")
+    bare = typed(tmp_path, "vitest", "run")
+    assert with_folder.type == bare.type == "js-debug"
+    assert with_folder.config == bare.config
+    assert "remark" not in with_folder.inputs
+
+
 def test_a_script_of_an_installer_names_its_interpreter_also_behind_a_shell(tmp_path: Path) -> None:
     for number, text in enumerate(
         (

@@ -33,3 +33,16 @@ def test_an_answer_that_leaves_out_a_breakpoint_says_nothing_new_of_it() -> None
     # One that was not asked for again is gone.
     told.tell("setBreakpoints", {"breakpoints": []}, source={"path": "/app.js"}, breakpoints=[])
     assert told.mirror.breakpoints["/app.js"] == []
+
+
+def test_the_number_0_is_a_number_as_any_other() -> None:
+    told = Told()
+    asked = {"source": {"path": "/a.py"}, "breakpoints": [{"line": 2}, {"line": 3}]}
+    told.tell(
+        "setBreakpoints",
+        {"breakpoints": [{"id": 0, "verified": False}, {"verified": False}]},
+        **asked,
+    )
+    told.event("breakpoint", reason="changed", breakpoint={"id": 0, "verified": True})
+    states = [made["verified"] for _, made in told.mirror.breakpoints["/a.py"]]
+    assert states == [True, False]

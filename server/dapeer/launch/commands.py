@@ -461,7 +461,7 @@ def _script_of_shim(typed: _TypedProgram) -> LaunchRequest:
             continue
         if shebang(path) in definition.shebangs:
             return typed.request_to_launch("program", path, typed.args, type=definition.id, **more)
-        del more["remark"]
+        more.pop("remark", None)
         return _adapter_command_request(typed, definition, command, path, more)
     if path == found:
         return typed.launch

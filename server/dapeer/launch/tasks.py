@@ -54,23 +54,30 @@ class _RunningTask:
     lines: list[str] = field(default_factory=list[str])
     """Whole lines that nobody has searched yet."""
     output_event: anyio.Event = field(default_factory=anyio.Event)
+    closed_event: anyio.Event = field(default_factory=anyio.Event)
+    """Set once `read` has read everything."""
 
     async def read(self) -> None:
         """Read the task's output into `printed` until its pipe is closed; set `output_event` with new `lines`.
 
-        `printed` keeps the last `MAX_KEPT_CHARS` characters. Lines of a background task, the last 1000, are also appended to `lines`,
-        without colours, for the search of its patterns.
+        At the end `closed_event` is set; then, or at a cancellation, dapeer's end of the pipe is closed, too. `printed` keeps the last
+        `MAX_KEPT_CHARS` characters. Lines of a background task, the last 1000, are also appended to `lines`, without colours, for the
+        search of its patterns.
         """
         assert self.child.stdout is not None  # noqa: S101 - it is a pipe
         decoder, begun = codecs.getincrementaldecoder("utf-8")("replace"), ""
         # A line may be longer than a stream reads at once: some tasks print nothing but a bar of progress.
-        while piece := await self.child.stdout.read(PIECE_BYTES):
-            text = decoder.decode(piece)
-            self.printed = (self.printed + text)[-MAX_KEPT_CHARS:]
-            *whole, begun = (begun + text).split("\n")
-            begun = begun[-MAX_KEPT_CHARS:]
-            self._add_lines(whole)
+        try:
+            while piece := await self.child.stdout.read(PIECE_BYTES):
+                text = decoder.decode(piece)
+                self.printed = (self.printed + text)[-MAX_KEPT_CHARS:]
+                *whole, begun = (begun + text).split("\n")
+                begun = begun[-MAX_KEPT_CHARS:]
+                self._add_lines(whole)
+        finally:
+            self.child.close_pipes()
         self._add_lines([begun] * bool(begun))
+        self.closed_event.set()
 
     def _add_lines(self, lines: Sequence[str]) -> None:
         """Add lines of a background task to `lines`, and set `output_event`; without lines nothing happens."""
@@ -102,7 +109,7 @@ class TaskRun:
 
     processes: Processes
     keep: Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
-    """Goes on reading what a background task prints."""
+    """Goes on reading what a task prints, and what it leaves running."""
     outcomes: list[str] = field(default_factory=list[str])
     """What became of each, for the answer."""
     _done_events: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
@@ -142,8 +149,8 @@ class TaskRun:
         The line that is appended says that the task is ready, or ended with exit code 0; a task that fails
         appends nothing. The task is a command of the project's tasks.json, to which the caller must have
         the person's consent. A task has `SECONDS_OF_TASK` to end, a background task `SECONDS_TO_BE_READY`
-        to be ready; one that takes longer runs on until `self.processes` are ended, though only a
-        background task's output is still read.
+        to be ready; one that takes longer runs on until `self.processes` are ended. Until then, all that it
+        or what it has left running prints is read.
 
         Raises:
             TaskFailed: The task cannot be run, ends with another exit code than 0, ends before it is ready,
@@ -151,20 +158,19 @@ class TaskRun:
             ArgumentError: A pattern of a background task is invalid.
         """
         running = await self._start_task(task)
+        # Also of what the task leaves running, which a closed pipe would kill as it prints.
+        self.keep(running.read)
         if task.is_background:
-            self.keep(running.read)
             await self._wait_until_ready(running)
             self.outcomes.append(
                 f"task {task.label} ({shown_command(task)}) is ready, and ends with the session"
             )
             return
         code: int | None = None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(running.read)
-            with anyio.move_on_after(SECONDS_OF_TASK):
-                code = await running.child.wait()
-            tasks.cancel_scope.deadline = anyio.current_time() + SECONDS_AFTER_EXIT
-        running.child.close_pipes()
+        with anyio.move_on_after(SECONDS_OF_TASK):
+            code = await running.child.wait()
+        with anyio.move_on_after(SECONDS_AFTER_EXIT):
+            await running.closed_event.wait()
         if code is None:
             raise running.failure(f"did not end within {SECONDS_OF_TASK:g} s")
         if code:
@@ -313,17 +319,19 @@ class StartTasks:
     ) -> None:
         """Wait for the end of the sessions' programs, run the task after them, and end the background tasks.
 
-        `tell` is called with a line on each task that was run, once all are done; if one fails, only with its error,
-        which is not raised. The background tasks are also ended when there is no task, and at a cancellation.
+        `tell` is called with a line on each task that ended well, once all are done or one has failed, then with the
+        error of that one, which is not raised. The background tasks are also ended when there is no task, and at a cancellation.
         """
         try:
             for program in [each.program for each in sessions]:
                 await program.waiters.wait_for(lambda it=program: not it.living_sessions, None)
             if self._plan.stage_after is not None:
                 run = await self._run_of()
-                await run.run(self._plan.stage_after)
-                for each in run.outcomes:
-                    tell(each)
+                try:
+                    await run.run(self._plan.stage_after)
+                finally:
+                    for each in run.outcomes:
+                        tell(each)
         except DapeerError as error:
             tell(str(error).replace(", so the program was not started", ""))
         finally:

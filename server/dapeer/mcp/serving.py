@@ -294,7 +294,7 @@ class PersonsPage:
                 async with http.serve_page(self._server, bound, rules_for(LOOPBACK, self._token)):
                     self._served_event.set()
                     await anyio.sleep_forever()
-        except ArgumentError as error:
+        except (ArgumentError, OSError) as error:
             log.warning("the person's page: %s", error)
 
     async def _send_address(self, peer: Peer) -> None:

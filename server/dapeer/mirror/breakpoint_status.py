@@ -175,7 +175,7 @@ class BreakpointStatuses:
     def _breakpoints_with_id(self, number: int) -> Sequence[_SentBreakpoint]:
         """Return the breakpoints to which the adapter has given the number `number`; empty if none has it.
 
-        0 stands for the breakpoints that have no number. The table behind the result is built at the first call after a
+        The table behind the result is built at the first call after a
         change of the breakpoints, since there may be thousands of events. At most `MAX_SHARING_BREAKPOINTS` per number are
         kept.
         """
@@ -184,7 +184,9 @@ class BreakpointStatuses:
             others = ("", self.functions), ("", self.data), ("", self.instructions)
             for path, pairs in [*self.lines.items(), *others]:
                 for index, (_, made) in enumerate(pairs):
-                    same = self._numbers.setdefault(made.get("id", 0), [])
+                    if "id" not in made:
+                        continue
+                    same = self._numbers.setdefault(made["id"], [])
                     if len(same) < MAX_SHARING_BREAKPOINTS:
                         same.append(_SentBreakpoint(path, pairs, index))
         return self._numbers.get(number, ())

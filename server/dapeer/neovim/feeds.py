@@ -146,12 +146,15 @@ def _take_frames(buffer: bytearray) -> Iterator[FeedFrame]:
     None. An incomplete frame stays. Nothing is removed if the iteration is given up, or raises.
 
     Raises:
-        ValueError: The line of a frame does not have three fields, or number or length is no integer.
+        ValueError: The line of a frame does not have three fields, or number or length is no integer, or the
+            length is negative.
     """
     start = 0
     while (end := buffer.find(b"\n", start)) >= 0:
         kind, number, length = bytes(buffer[start:end]).split()
         stop = end + 1 + int(length)
+        if stop <= end:
+            raise ValueError(length)
         if len(buffer) < stop:
             break
         body = bytes(buffer[end + 1 : stop])

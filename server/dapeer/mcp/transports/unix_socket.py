@@ -135,14 +135,11 @@ async def _serve_client(
     """Greet a client and serve it until it disconnects, then close the connection.
 
     A client of another user is disconnected at once, without the greeting. `watching` counts the client among
-    those of the process; None: nobody counts. A connection that breaks raises nothing.
-
-    Raises:
-        OSError: The connection has been closed before its user was looked up, or no descriptor is free;
-            `writer` is not closed here then.
+    those of the process; None: nobody counts. A connection that breaks raises nothing, nor does one that is
+    closed because no descriptor is free.
     """
     # An error of one client must not affect the others.
-    with contextlib.suppress(ConnectionError, ForeignListener):
+    with contextlib.closing(writer), contextlib.suppress(OSError, ForeignListener):
         # Before its mode was set, the folder may have been open to other users.
         connection = writer.get_extra_info("socket")
         check_peer(connection, "the other end of our socket")
@@ -150,7 +147,6 @@ async def _serve_client(
             watching.watch(os.dup(connection.fileno()))
         writer.write(GREETING)
         await jsonl.serve(server, reader, writer)
-    writer.close()
 
 
 @contextmanager

@@ -326,7 +326,7 @@ class Debugger:
         with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for first in {each.program.first for each in self.sessions.held.values()}:
-                    farewells.start_soon(self._end, first, _leave_session)
+                    farewells.start_soon(self._end, first, _leave_session, "dap_terminate")
         self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, traceback)
@@ -432,7 +432,7 @@ class Debugger:
         """
         self._record_end(session)
         with anyio.move_on_after(SECONDS_TO_END):
-            return await self._end(session, lambda each: each.terminate())
+            return await self._end(session, lambda each: each.terminate(), "dap_terminate")
         for each in reversed(session.program.sessions):
             if self._is_held(each):
                 await each.kill_adapter()
@@ -443,26 +443,28 @@ class Debugger:
             )
         return None
 
-    async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
+    async def _end(
+        self, session: Session, end: Callable[[Session], Awaitable[object]], tool: str
+    ) -> None:
         """Call `end` for a session's children and then for the session: children need their parent's adapter.
 
         `end` is not called for sessions that have ended. Before that, the processes that have left the
         program's POSIX session are recorded. If the session or a child is stopped, programs that the adapter
-        would resume on its way to the end are killed, with `dap_terminate` as what has ended them. Children end
+        would resume on its way to the end are killed, with `tool` as what has ended them; none is if `tool` is empty. Children end
         side by side, each after its own children; those that have begun meanwhile are ended last. Errors of
         dapeer (`DapeerError`) that `end` raises for a child are ignored, as a child ends with its parent; what
         `end` raises for the session itself is raised here, after the last children were ended.
         """
         if session.detached_processes is not None:
             session.detached_processes.record_processes()
-        await self._kill_if_end_would_resume(session, "dap_terminate")
-        await self._end_children(session, end)
+        await self._kill_if_end_would_resume(session, tool)
+        await self._end_children(session, end, tool)
         try:
             if self._is_held(session):
                 await end(session)
         finally:
             # One may have begun meanwhile.
-            await self._end_children(session, end)
+            await self._end_children(session, end, tool)
 
     def _record_end(self, session: Session) -> None:
         """Record in `doings` that the calling client ends the program, if it has not ended."""
@@ -476,8 +478,11 @@ class Debugger:
     async def _kill_if_end_would_resume(self, session: Session, tool: str) -> None:
         """Kill those programs of the session and its children that the end of another would resume.
 
-        Nothing is killed if none of them is stopped. `tool` is recorded as what has ended them.
+        Nothing is killed if none of them is stopped. `tool` is recorded as what has ended them; empty: they are to run
+        on, and nothing is killed.
         """
+        if not tool:
+            return
         ending = [session, *session.program.descendants(session)]
         if any(each.mirror.stop is not None for each in ending):
             for each in ending:
@@ -485,9 +490,9 @@ class Debugger:
                     await each.kill_if_end_would_resume(tool)
 
     async def _end_children(
-        self, session: Session, end: Callable[[Session], Awaitable[object]]
+        self, session: Session, end: Callable[[Session], Awaitable[object]], tool: str
     ) -> None:
-        """Call `_end` with `end` for all children of the session at once, and wait for them.
+        """Call `_end` with `end` and `tool` for all children of the session at once, and wait for them.
 
         A child's `DapeerError` is dropped, as a child ends with its parent; other errors leave in an `ExceptionGroup`.
         """
@@ -496,7 +501,7 @@ class Debugger:
             """End a child; errors raise nothing."""
             # A child that does not end ends with its parent.
             with contextlib.suppress(DapeerError):
-                await self._end(child, end)
+                await self._end(child, end, tool)
 
         async with anyio.create_task_group() as tasks:
             for child in session.program.children(session):
@@ -519,9 +524,9 @@ class Debugger:
         self._check_held(session)
         session.check_leave(terminate=terminate)
         self._record_end(session)
-        if terminate is not False:
-            await self._kill_if_end_would_resume(session, "dap_disconnect")
-        await self._end_children(session, lambda each: each.disconnect(terminate=terminate))
+        tool = "" if terminate is False else "dap_disconnect"
+        await self._kill_if_end_would_resume(session, tool)
+        await self._end_children(session, lambda each: each.disconnect(terminate=terminate), tool)
         return await session.disconnect(terminate=terminate)
 
     async def restart(self, session: Session) -> Session:

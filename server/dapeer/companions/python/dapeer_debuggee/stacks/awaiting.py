@@ -248,7 +248,7 @@ def future_kinds() -> "tuple[Any, ...]":
 def places() -> str:
     """Return as JSON where each thread and each unfinished task is: `threads` and `tasks`, each a list.
 
-    Threads are all that `threading` knows, the debugger's own included. Each entry has `name`, `id` and `frames`
+    Threads are all that `threading` knows but for the debugger's own. Each entry has `name`, `id` and `frames`
     (lists of function, file and line, the innermost first, `MAX_FRAMES` at most, without the debugger's); a task
     has `awaited_by`, a text, if one awaits it. The `id` is a thread's ident or a task's `id()`. Tasks are those
     of `unfinished_tasks`, sorted by name; one whose class raises is left out.
@@ -263,6 +263,7 @@ def places() -> str:
             "frames": stack(now.get(ident))[:MAX_FRAMES],
         }
         for ident, each in list(known._active.items())
+        if not raw_attribute(each, "is_pydev_daemon_thread")
     ]
     tasks: list[dict[str, Any]] = []
     for task in unfinished_tasks():

@@ -117,14 +117,14 @@ def is_frame_of(frame: Any, file: str, function: str) -> bool:
 def has_deadline(task: Any) -> bool:
     """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline.
 
-    A deadline outside of a shielded scope counts, too, though it does not end the task. A task of asyncio has no
+    A deadline outside of a shielded scope counts, too, though it does not end the task, and so does an unknown one. A task of asyncio has no
     such scopes: False.
     """
     status = awaiting.raw_attribute(task, "_cancel_status")
     while status is not None:
-        if awaiting.raw_attribute(awaiting.raw_attribute(status, "_scope"), "_deadline") < float(
-            "inf"
-        ):
+        deadline = awaiting.raw_attribute(awaiting.raw_attribute(status, "_scope"), "_deadline")
+        # One that another trio keeps elsewhere may be there.
+        if deadline is None or deadline < float("inf"):
             return True
         status = awaiting.raw_attribute(status, "_parent")
     return False
