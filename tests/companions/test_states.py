@@ -115,6 +115,11 @@ def test_a_method_that_cython_has_compiled_is_a_function_and_no_property() -> No
     assert objects.kind_of(shown) == "function"
 
 
+def test_what_a_class_does_not_have_is_nothing_and_no_none() -> None:
+    assert objects.of_class(Compared(1), "absent") is objects.NOTHING
+    assert dict(objects.attributes(Compared(1), ["absent"])) == {}
+
+
 def test_a_look_at_a_missing_key_adds_nothing_to_a_defaultdict() -> None:
     orders: collections.defaultdict[str, list[int]] = collections.defaultdict(list)
     read = watched.item_reader(orders, "x")

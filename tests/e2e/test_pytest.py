@@ -54,7 +54,7 @@ async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(
 DOCUMENTED = """
 def half(n):
     '''
-    >>> n = 4
+    >>> n = failed = 4
     >>> half(n)
     3
     >>> half('x')

@@ -45,6 +45,7 @@ def told(name: str = "one", *, asks: list[str] | None = None, **config: object) 
         ({"pythonPath": "/p"}, {"python": "/p"}),
         ({"processId": "12"}, {"pid": 12}),
         ({"connect": {"host": "h", "port": 1}}, {"host": "h", "port": 1}),
+        ({"connect": {"host": "h", "port": "1"}}, {"host": "h", "port": 1}),
     ],
 )
 def test_keys_that_mean_an_argument_become_it(values: Json, inputs: Json) -> None:

@@ -302,6 +302,8 @@ async def test_a_target_is_a_path_a_port_a_process_or_all_of_the_project(
     [
         ("/no/where", "There is no Neovim at /no/where: the path does not exist. Start `nvim` in"),
         (__file__, "it has ended, or something else does"),
+        ("127.0.0.1:65536", "There is no Neovim at"),
+        ("nowhere..invalid:1", "There is no Neovim at"),
         ("999999999", "No Neovim with the process id 999999999 was found"),
         ("auto", f"No responding Neovim works in {ROOT}"),
     ],

@@ -527,6 +527,7 @@ async def test_results_that_are_meant_for_mcp_are_never_taken_for_data(tmp_path:
     rc = """
       local R = {
         silent = { content = {}, isError = true },
+        words = { content = { 'It broke.' }, isError = true },
         noimage = { content = { { type = 'image', data = 'aGk=' } } },
         notext = { content = { { type = 'text', text = 5 } } },
         data = { content = {} },
@@ -539,6 +540,7 @@ async def test_results_that_are_meant_for_mcp_are_never_taken_for_data(tmp_path:
     async with neovim(tmp_path, dap=False, setup={}, rc=rc) as editor, attached(editor) as (c, _):
         said = await refusal(c, "nvim_give", what="silent")
         assert said == "The tool failed without saying why."
+        assert await refusal(c, "nvim_give", what="words") == "It broke."
         for what, place in {"noimage": "content.0", "notext": "content.0.text"}.items():
             said = await refusal(c, "nvim_give", what=what)
             assert said.startswith(f"The tool returned an invalid MCP result: {place}")

@@ -303,7 +303,9 @@ def _check_followed(typed: _TypedProgram) -> None:
         raise ArgumentError(
             f"`{shown}` {does}, and the debugger would see {typed.name} alone.", found.instead
         )
-    started = found.started_command(typed.args[typed.args.index(verb) + 1 :]) if exact else ()
+    started = (
+        found.started_command(typed.args[typed.args.index(verb) + 1 :]) if exact and verb else ()
+    )
     call = _BEHIND + (
         _dap_run_call(started, found.env) if started else 'dap_run(program="app.py").'
     )

@@ -88,7 +88,7 @@ def split_values(values: Json, request: str = "launch") -> tuple[dict[str, Any],
         elif key in {"env", "environment"}:
             inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
         elif key == "connect" and is_object(value):
-            inputs |= value
+            inputs |= {k: _number(each) if k == "port" else each for k, each in value.items()}
         elif key == "target" and is_object(value):
             # Where `gdbtarget` would start a gdbserver for a program, its debugger runs the program itself.
             inputs |= _gdbserver_address(value) if request == "attach" else {}

@@ -132,7 +132,7 @@ def parse_object_value(text: str) -> Mapping[str, Any]:
     try:
         # Some adapters show a text as the program would write it.
         value = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
-    except (ValueError, SyntaxError, TypeError) as error:
+    except (ValueError, SyntaxError, TypeError, RecursionError) as error:
         raise ValueError(text or "nothing was told") from error
     if not is_object(value):
         raise ValueError(text)

@@ -25,7 +25,10 @@ NAMED_BY: Final = ("NVIM", "NVIM_LISTEN_ADDRESS")
 
 SECONDS_TO_CONNECT: Final = 0.5
 
-HOST_AND_PORT: Final = re.compile(r"(?P<host>[^/\s]+):(?P<port>\d{1,5})")
+HOST_AND_PORT: Final = re.compile(
+    r"(?!\.|.*\.\.)(?P<host>[^/\s]+):(?P<port>[0-5]?\d{1,4}|6(?:[0-4]\d\d|5[0-4]\d|55[0-2]|553(?=[0-5]))\d)"
+)
+"""A host without an empty label, and a port: no other address can be connected to."""
 
 
 def session_folder() -> Path | None:

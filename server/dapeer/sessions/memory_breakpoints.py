@@ -165,7 +165,8 @@ def _data_id(info: Body, path: str, access: str) -> str:
     """
     data_id = info.get("dataId")
     if not data_id:
-        lines = str(info.get("description") or "the adapter does not say why").strip().splitlines()
+        said = str(info.get("description") or "").strip() or "the adapter does not say why"
+        lines = said.splitlines()
         why = _BEFORE_WHY.sub("", lines[0]).rstrip(".")
         raise ArgumentError(
             f"{path} cannot be watched: {why}.",

@@ -18,7 +18,7 @@ from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import INPUTS, RequestName
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.named_tests import node_id
-from dapeer.base.errors import ArgumentError
+from dapeer.base.errors import ArgumentError, NeovimError
 from dapeer.base.json_types import Json
 from dapeer.base.sources import with_home_folder
 from dapeer.base.system import foreign_files
@@ -273,11 +273,8 @@ async def dap_configurations(call: Call) -> Reply:
     `MAX_LISTED_CONFIGURATIONS`, each with `name`, `type`, `request`, `origin`, `where` (a list of `nvim` and
     `direct`; empty: no adapter is ready), and maybe `asks` and `tasks` (lists of texts) and `problem`, why its
     tasks cannot be run. If there are compounds, `compounds` has the names of the members by the compound's name.
-    A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
-
-    Raises:
-        NeovimError: Neovim answered at first, and then does not tell its configurations or adapter types.
-        ArgumentError: No Python interpreter is found for the project.
+    A `problem` beside these says that a file cannot be read, that Neovim does not answer or tell its
+    configurations, or that there is no Python interpreter, without which no adapter is known to be ready.
     """
     launcher = Launcher(call.debugger, call.peers)
     peer = launcher.peer
@@ -288,9 +285,15 @@ async def dap_configurations(call: Call) -> Reply:
         state = await peer.why_blocked()
         problem = f"Neovim does not answer: it {state}." if state else ""
         if not state:
-            of_neovims, types = await peer.configurations(), await peer.adapter_types()
+            try:
+                of_neovims, types = await peer.configurations(), await peer.adapter_types()
+            except NeovimError as error:
+                problem = str(error)
     found = await launcher.all_configurations(of_neovims)
-    ready = await in_thread(_ready_definition_ids, call.debugger, found)
+    try:
+        ready = await in_thread(_ready_definition_ids, call.debugger, found)
+    except ArgumentError as error:
+        ready, problem = set[str](), f"{problem} {error}".strip()
     rows = [
         {**_row(each, types, ready, call.debugger), **_tasks_of(found, each)}
         for each in found.configurations[:MAX_LISTED_CONFIGURATIONS]

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.base.errors import SystemUnsupported
 from dapeer.base.system import folder_names
 from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder, sweep_leftovers
+from dapeer.mcp.rendezvous.server_start import reach_or_start
 from tests.mcp.wire import serving
 from tests.processes import LIMIT, process_gone
 
@@ -89,3 +91,9 @@ def test_the_announcement_of_a_server_that_is_too_busy_to_accept_stays(
     assert announced.exists()
     assert reaching.connect_announced(str(announced)) is None
     assert not announced.exists()
+
+
+def test_a_server_for_a_folder_that_is_gone_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    with pytest.raises(SystemUnsupported, match=f"cannot be started: {gone}: No such file"):
+        reach_or_start(gone, {})

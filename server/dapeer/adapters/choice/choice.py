@@ -435,7 +435,7 @@ def _listed_targets(host: str, port: int, path: str) -> list[dict[str, str]]:
     try:
         connection.request("GET", path)
         listed: list[dict[str, str]] = json.loads(connection.getresponse().read(_MOST_LISTED))
-        return [{key: str(each.get(key, "")) for key in ("id", "type", "url")} for each in listed]
+        return [{key: str(each.get(key) or "") for key in ("id", "type", "url")} for each in listed]
     except (OSError, http.client.HTTPException, ValueError, TypeError, AttributeError) as error:
         raise ArgumentError(
             f"What listens at {host}:{port} lists no pages, as a browser does.",

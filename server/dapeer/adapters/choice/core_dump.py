@@ -49,7 +49,7 @@ def read_core(path: str) -> CoreDump:
     try:
         with foreign_files.open_file(path) as file:
             notes = list(_notes(file))
-    except (OSError, struct.error) as error:
+    except (OSError, struct.error, ValueError) as error:
         reason = foreign_files.why_no_file(path) or f"cannot be read: {error}"
         raise ArgumentError(f"`core`: {path} {reason}.", _HINT) from error
     if notes and notes[0] is None:
@@ -70,6 +70,7 @@ def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
 
     Raises:
         struct.error: The file ends within its table of segments.
+        ValueError: A place in the table of segments is beyond any file.
         OSError: The file cannot be read.
     """
     first = file.read(_HEADER.size)

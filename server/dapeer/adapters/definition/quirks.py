@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.table import DefinitionTable, Regex
+from dapeer.base.json_types import as_object
 from dapeer.dap.messages import Event, Request
 from dapeer.dap.requests import NEEDS, OPTIONS
 from dapeer.mirror.failures import EVENT
@@ -106,7 +107,7 @@ class FailedBreakpointReader:
     def record_sent(self, request: Request) -> None:
         """Record the breakpoints of a file that a `setBreakpoints` request sends; ignore others."""
         if request.command == "setBreakpoints":
-            path = str(request.arguments["source"].get("path"))
+            path = str(as_object(request.arguments.get("source")).get("path"))
             self._sent_breakpoints[path] = list(request.arguments.get("breakpoints") or ())
 
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:

@@ -20,7 +20,7 @@ from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, command_in_terminal
-from dapeer.base.errors import AdapterFailed, system_error
+from dapeer.base.errors import AdapterFailed, DapeerError, system_error
 from dapeer.base.json_types import as_object
 from dapeer.base.system import process_end
 from dapeer.base.system.environment import environment_for
@@ -486,7 +486,7 @@ async def start(
         spawned = await asyncio.shield(spawning)
     except asyncio.CancelledError:
         # asyncio would kill that process alone, and wait for the end of what it has started by then.
-        with anyio.CancelScope(shield=True), contextlib.suppress(AdapterFailed):
+        with anyio.CancelScope(shield=True), contextlib.suppress(DapeerError):
             spawned = await spawning
             processes.add(spawned.process.pid)
             await Started(spawned, processes, attached is not None).end()

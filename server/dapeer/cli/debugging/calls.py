@@ -183,7 +183,7 @@ def _command_words(tool: str, given: str) -> list[str]:
     if not values:
         return [given]
     places = [*_take_place_words(tool, known, values)]
-    own = [_quoted(str(each)) for each in _list_in(values.get("args", ""))]
+    own = [_quoted(_word(each)) for each in _list_in(values.get("args", ""))]
     if own:
         del values["args"]
     options = [each for name, value in values.items() for each in _option_words(name, value, known)]
@@ -228,7 +228,14 @@ def _option_words(name: str, value: str, known_tool: KnownTool) -> Iterator[str]
     short = {"session_id": "-s", "breakpoints": "-b"}.get(name, f"--{dashed}")
     for each in listed or [value]:
         yield short
-        yield _quoted(str(each))
+        yield _quoted(_word(each))
+
+
+def _word(item: object) -> str:
+    """Return an item of a JSON list as a word: a text as it is, anything else as JSON."""
+    import json
+
+    return item if isinstance(item, str) else json.dumps(item)
 
 
 def _list_in(value: str) -> list[Any]:

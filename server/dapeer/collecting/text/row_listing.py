@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -603,16 +604,20 @@ def _plot(values: Sequence[str], low: float, high: float) -> str:
     """Return a plot of a column in block characters, each the mean of its rows; a blank: no number there.
 
     `values` are the texts of the column's cells, in order. There are at most `PLOT_CHARS` characters; each stands
-    for an equal share of the rows. True and false count as 1 and 0; infinities, NaN and what is no number do not
+    for an equal share of the rows. True and false count as 1 and 0; infinities, numbers too large for a float, NaN and what is no number do not
     count. `low` and `high` are the numbers of the lowest and the highest block, which also stand for what is
     beyond. The result is empty without values.
+
+    >>> _plot(["1", "2", "9" * 400, "inf", "3"], 1, 3)
+    '▁▅  █'
     """
     numbers = [value_of(each) for each in values]
     count = min(PLOT_CHARS, len(numbers))
     bars = ""
     for place in range(count):
         part = numbers[place * len(numbers) // count : (place + 1) * len(numbers) // count]
-        finite = [n for n in part if isinstance(n, int | float) and math.isfinite(n)]
+        # A whole number may be greater than any that divides.
+        finite = [n for n in part if isinstance(n, int | float) and abs(n) <= sys.float_info.max]
         if not finite:
             bars += " "
             continue

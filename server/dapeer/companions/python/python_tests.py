@@ -158,9 +158,9 @@ def doctest_errors(error: Any) -> Iterator[BaseException]:
             if raised
             else AssertionError(f"expected {example.want.strip()}, got {each.got.strip()}")
         )
-        code = compile("\n" * (line - 1) + "raise failed", test.filename, "exec")
+        code = compile("\n" * (line - 1) + "raise __failed__", test.filename, "exec")
         try:
-            exec(code, {"failed": failed}, dict(test.globs))  # noqa: S102 - a line to raise at
+            exec(code, {"__failed__": failed}, dict(test.globs))  # noqa: S102 - a line to raise at
         except BaseException as at_example:  # noqa: BLE001 - whatever it is
             yield at_example
 

@@ -6,6 +6,7 @@ starts one. Commands use their server one after the other, and it outlives each.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -241,9 +242,9 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServe
         credentials: Variables with secrets that were taken out of the environment, for the new server.
 
     Raises:
-        SystemUnsupported: The runtime folder cannot be used, the log file in it cannot be written, or the new
-            server has ended, or is not found or does not greet in time.
-        OSError: The process of the new server cannot be started, such as in a folder that is gone.
+        SystemUnsupported: The runtime folder cannot be used, the log file in it cannot be written, the process of
+            the new server cannot be started, such as in a folder that is gone, or the new server has ended, or is
+            not found or does not greet in time.
     """
     project = project_of(folder)
     with hold_start_lock(str(project)):
@@ -267,32 +268,36 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
     variables that its environment gets. An older log is emptied before.
 
     Raises:
-        SystemUnsupported: The runtime folder cannot be used, or the log file in it cannot be written.
-        OSError: The process cannot be started, or its log cannot be read.
+        SystemUnsupported: The runtime folder cannot be used, the log file in it cannot be written, or the process
+            cannot be started, such as in a folder that is gone.
     """
     log = reaching.server_log_file(str(project))
     try:
         make_private(runtime_folder())
         file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(file, "wb") as written, ExitStack() as opened:
+            ours, its = map(opened.enter_context, socket.socketpair())
+            listener = opened.enter_context(try_listen_for_knocks(FOR_CORES))
+            with its:
+                subprocess.Popen(
+                    # -P: a file of the project must not be taken for a module.
+                    [sys.executable, "-P", "-m", "dapeer", "stdio", "--detached"],
+                    stdin=its.fileno(),
+                    stdout=written,
+                    stderr=written,
+                    cwd=project,
+                    env={**os.environ, **credentials},
+                    start_new_session=True,
+                )
+            if listener is not None:
+                wait_until_found(listener, ours, str(project), reaching.ANY, SECONDS_TO_START)
     except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
         raise SystemUnsupported(
-            f"dapeer's server cannot be started: {error.filename}: {error.strerror}.",
+            f"dapeer's server cannot be started: {where}{error.strerror}.",
             SCRIPT_INSTEAD,
         ) from error
-    with os.fdopen(file, "wb") as written, ExitStack() as opened:
-        ours, its = map(opened.enter_context, socket.socketpair())
-        listener = opened.enter_context(try_listen_for_knocks(FOR_CORES))
-        with its:
-            subprocess.Popen(
-                # -P: a file of the project must not be taken for a module.
-                [sys.executable, "-P", "-m", "dapeer", "stdio", "--detached"],
-                stdin=its.fileno(),
-                stdout=written,
-                stderr=written,
-                cwd=project,
-                env={**os.environ, **credentials},
-                start_new_session=True,
-            )
-        if listener is not None:
-            wait_until_found(listener, ours, str(project), reaching.ANY, SECONDS_TO_START)
-    return Path(log).read_text("utf-8", "replace").strip()[-MAX_LOG_CHARS:]
+    # Another server may have removed it by now.
+    with contextlib.suppress(OSError):
+        return Path(log).read_text("utf-8", "replace").strip()[-MAX_LOG_CHARS:]
+    return ""

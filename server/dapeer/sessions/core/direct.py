@@ -70,7 +70,7 @@ def attached_pid(plan: Plan) -> int | None:
     if plan.request != "attach" or isinstance(pid, int) or port is None or way is None:
         return pid if plan.request == "attach" and isinstance(pid, int) else None
     connects = plan.definition.transport_of(plan.request, plan.inputs).kind == "connect"
-    if connects or not way.port_in:
+    if connects or not way.port_in or not str(port).isdecimal():
         return None
     host = str(plan.inputs.get("host") or LOOPBACK)
     found = listening_processes(host, int(str(port))) or []

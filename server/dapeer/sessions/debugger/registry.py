@@ -271,8 +271,7 @@ class Sessions(Mapping[int, Session]):
     def mark_ended(self, session: Session, *, failed: bool) -> None:
         """Move a session from the live ones to the ended ones, which stay readable, and notify the listeners.
 
-        With `failed` it never ran, so it is dropped at once; if it was `focused`, the newest of the remaining
-        sessions becomes that (None without any). Of programs that have ended the last `KEPT_PROGRAMS` are kept, and
+        With `failed` it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and
         the rows of those that ended first are dropped if all have too many.
 
         Raises:
@@ -290,8 +289,6 @@ class Sessions(Mapping[int, Session]):
             self._remove_sessions(program.sessions)
         self._ended_programs = over[-KEPT_PROGRAMS:]
         collected.drop_oldest_rows([each.collected for each in self._ended_programs])
-        if self.focused is session and failed:
-            self.focused = next(reversed(self._by_id.values()), None)
         self._notify("sessions", session)
 
     def drop_program(self, session_id: int) -> None:
@@ -311,10 +308,15 @@ class Sessions(Mapping[int, Session]):
         return bool(ids & self._by_id.keys()) and not ids & self._live_sessions.keys()
 
     def _remove_sessions(self, sessions: Iterable[Session]) -> None:
-        """Remove sessions from the known ones; they cannot be looked up any more."""
+        """Remove sessions from the known ones; they cannot be looked up any more.
+
+        If `focused` is one of them, the newest of the remaining sessions becomes that (None without any).
+        """
         for dropped in sessions:
             self._by_id.pop(dropped.id, None)
             self._restarts.pop(dropped.id, None)
+        if self.focused is not None and self.focused.id not in self._by_id:
+            self.focused = next(reversed(self._by_id.values()), None)
 
     # -- changes
 

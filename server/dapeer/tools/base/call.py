@@ -373,7 +373,7 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
     `answer` is the value after its JSON was parsed. An MCP content block (an object with a `type` of `BLOCKS`
     and all fields that it requires) becomes the reply's content. So does the `content` of an MCP result: an
     object whose `content` is a list, if it has `isError`, or if the list is not empty and each item is an
-    object with a `type`. Of a result `isError` is kept, and `structuredContent` and `_meta` if they are
+    object with a `type`; items that are no objects become text blocks. Of a result `isError` is kept, and `structuredContent` and `_meta` if they are
     objects; data without a text block is appended as one. Any other object becomes JSON text, with itself as
     data. A text stays as it is, other values become JSON text, both without data; None gives a sentence that
     there is no result.
@@ -390,6 +390,7 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
     blocks: object = fields.get("content")
     if is_array(blocks) and ("isError" in fields or _are_typed(blocks)):
         facts, failed = _facts(fields.get("structuredContent")), bool(fields.get("isError"))
+        blocks = [each if is_object(each) else _text_block(each) for each in blocks]
         reply = _reply_with(blocks, facts, failed=failed)
         return replace(reply, meta=_facts(fields.get("_meta")))
     return Reply(compact(fields), fields)
@@ -421,9 +422,14 @@ def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = Fal
         return Reply("The tool failed without saying why.", data, failed=True)
     if data and not any(block.get("type") == "text" for block in blocks):
         # Most clients get no data, so facts that are only there become text.
-        blocks = [*blocks, {"type": "text", "text": compact(data)}]
+        blocks = [*blocks, _text_block(data)]
     texts = [str(block.get("text")) for block in blocks if block.get("type") == "text"]
     return Reply("\n".join(texts), data, blocks, failed)
+
+
+def _text_block(value: object) -> Json:
+    """Return MCP's content block of a text, or of any other value as JSON text."""
+    return {"type": "text", "text": value if isinstance(value, str) else compact(value)}
 
 
 def _is_block(value: object) -> bool:

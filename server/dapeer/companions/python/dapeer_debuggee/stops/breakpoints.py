@@ -701,15 +701,15 @@ def is_template(path: str) -> bool:
     """Return whether a file is no Python or Cython, and has the marks of a template: `{{` or `{%`.
 
     It is read and compiled, unless its name or kind tells that it is none: False for the extensions of Python and Cython, and for no
-    regular file.
-
-    Raises:
-        OSError: It cannot be read.
+    regular file, and for one that cannot be read.
     """
     if path.endswith((".py", ".pyw", ".pyx", ".pxi")) or not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
-        text = file.read()
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+    except OSError:
+        return False
     try:
         compile(text, path, "exec")
     except (SyntaxError, ValueError):

@@ -210,7 +210,9 @@ def of_class(value: Any, name: str) -> Any:
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
-    each: Any = class_member(value if is_class else kind, name)
+    each: Any = class_member(value if is_class else kind, name, NOTHING)
+    if each is NOTHING:
+        return NOTHING
     how: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     if is_one_of(how, READ):
         # What has such a name is computed, or is of no interest.
