@@ -18,6 +18,7 @@ class CartTest extends Base {
     @ParameterizedTest(name = "{0}") @CsvSource({"1, (", "2, )"})
     void cash(int n, final long[] want, String... names) throws Exception { char c = '{'; }
     @ParameterizedTest @MethodSource("rows") void rows(Row row, Map<String, List<Price>> at, Price p) {}
+    @ParameterizedTest @MethodSource("rows") void pairs(Map.Entry<String, Row> one, java.time.Instant at) {}
     @Nested class Cards {
         @RepeatedTest(2) void adds() {}
         @TestFactory Stream<DynamicTest> made() { return null; }
@@ -25,6 +26,7 @@ class CartTest extends Base {
     @Deprecated void helper(int a) {}
 }
 class Other { @Test public void last() {} }
+class Late extends Base {}
 """
 METHOD = "--select-method=shop.CartTest"
 
@@ -39,9 +41,12 @@ METHOD = "--select-method=shop.CartTest"
         ("made", [f"{METHOD}$Cards#made"]),
         ("cash", [f"{METHOD}#cash(int,long[],java.lang.String[])"]),
         ("rows", [f"{METHOD}#rows(shop.CartTest$Row,java.util.Map,shop.money.Price)"]),
+        ("pairs", [f"{METHOD}#pairs(java.util.Map$Entry,java.time.Instant)"]),
         ("last", ["--select-method=shop.Other#last"]),
         # It may be written in the class above.
         ("inherited", [f"{METHOD}#inherited"]),
+        ("CartTest::inherited", [f"{METHOD}#inherited"]),
+        ("Late::inherited", ["--select-method=shop.Late#inherited"]),
     ],
 )
 def test_a_test_is_selected_with_its_classes_and_the_types_of_its_parameters(
@@ -53,8 +58,9 @@ def test_a_test_is_selected_with_its_classes_and_the_types_of_its_parameters(
 
 def test_where_there_is_no_such_test_all_are_listed() -> None:
     alone = read_tests(SOURCE.replace("extends Base", ""))
-    listed = [found["test"] for found in selection_objects(alone, Path("CartTest.java"), "helper")]
-    assert listed == [
-        "CartTest::adds", "CartTest::cash", "CartTest::rows", "CartTest::Cards::adds",
-        "CartTest::Cards::made", "Other::last",
-    ]  # fmt: skip
+    for tests, name in ((alone, "helper"), (read_tests(SOURCE), "Other::helper")):
+        listed = [found["test"] for found in selection_objects(tests, Path("CartTest.java"), name)]
+        assert listed == [
+            "CartTest::adds", "CartTest::cash", "CartTest::rows", "CartTest::pairs",
+            "CartTest::Cards::adds", "CartTest::Cards::made", "Other::last",
+        ]  # fmt: skip

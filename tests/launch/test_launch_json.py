@@ -70,6 +70,7 @@ def test_a_file_without_configurations_has_none() -> None:
         (b'{"a": /* without end', "Expecting value", 1, 7),
         (b'{"a": "without end\n}', "Invalid control character at", 1, 19),
         (b'{\n"a": "\xff"}', "this is not UTF-8", 2, 7),
+        (b'\xef\xbb\xbf{"a": "\xff"}', "this is not UTF-8", 1, 8),
         (b"[]", "this must be an object", 1, 1),
         (b"[" * 100_000, "this is nested too deeply", 1, 1),
         (b'{"a": ' + b"9" * 5000 + b"}", "a number has too many digits", 1, 1),

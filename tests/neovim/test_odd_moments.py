@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from dapeer.mcp.serving import ServerOptions, running_server
-from dapeer.neovim.feeds import Taps
+from dapeer.neovim.feeds import Tap, Taps
 from tests.harness import DATA, Json, ask, call, evaluate
 from tests.neovim.editor import neovim, nvim_dap
 from tests.neovim.joint import attached, only_session, together
@@ -53,6 +53,19 @@ async def test_a_neovim_that_waits_for_a_key_when_the_server_starts_is_attached_
                         if row["target"] == editor.socket
                     ] or [{"state": ""}]
                     state = row["state"]
+
+
+@pytest.mark.parametrize("sent", [b"r 1 -7\n", b"r 1 -9\n{}", b"r 1 x\n", b"r 1\n"])
+async def test_a_frame_whose_length_is_none_ends_the_wait_for_it(sent: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        reader, writer = await asyncio.open_connection(sock=ours)
+        tap = Tap(reader, writer)
+        theirs.sendall(sent)
+        with pytest.raises(ValueError, match=r"^-\d$|invalid literal|unpack"):
+            await asyncio.wait_for(tap.receive(), LIMIT)
+        await tap.aclose()
+        await writer.wait_closed()
 
 
 async def test_what_never_answers_keeps_no_process_from_ending(

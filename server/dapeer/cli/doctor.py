@@ -381,7 +381,8 @@ def report() -> int:
     """Print the state of this installation, its debug adapters and assistants; return the exit code.
 
     Each ready adapter debugs a small program, and each assistant's command is started; this blocks for a
-    while. The code is 0 if at least one adapter debugs, else `NOTHING_READY`; assistants do not count.
+    while. The code is 0 if at least one adapter is `ready` after that, else `NOTHING_READY`; assistants do not
+    count. An adapter that dapeer has no program for, or no compiler, is `ready` if it starts.
     """
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
     sys.stdout.flush()  # what follows takes a while

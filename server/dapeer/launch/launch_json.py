@@ -54,7 +54,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start]
+        before = bytes(error.object[: error.start])
         column = len(before) - before.rfind(b"\n")
         raise MalformedJson("this is not UTF-8", before.count(b"\n") + 1, column) from error
 

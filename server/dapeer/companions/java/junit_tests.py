@@ -116,8 +116,7 @@ class _TypeResolver:
 
         One is for instance `java.lang.String[]`; a parameter with `...` is an array, too. `text` is what stands between
         the method's parentheses; annotations, generics, `final` and the parameters' names are left out. Names are
-        qualified by `_qualified_name`: those with a dot stay as they are. Nothing is yielded for a method without
-        parameters. `outer_class` is the class around the method, as `Outer$Inner`.
+        qualified by `_qualified_name`. Nothing is yielded for a method without parameters. `outer_class` is the class around the method, as `Outer$Inner`.
         """
         text = _ANNOTATION.sub("", text)
         while re.search(r"<[^<>]*>", text):
@@ -132,8 +131,11 @@ class _TypeResolver:
 
         It is looked for among imports, this file's classes (taken for members of `outer_class`) and `java.lang`; else it
         belongs to the first `.*` import, or without one to this package. Primitive and qualified names are returned
-        unchanged.
+        unchanged; of a member of a type, such as `Map.Entry`, the type's name is qualified.
         """
+        if name[0].isupper() and "." in name:
+            outer, _, members = name.partition(".")
+            return f"{self._qualified_name(outer, outer_class)}${members.replace('.', '$')}"
         if name in _PLAIN or "." in name:
             return name
         if name in self._imported_types:
@@ -155,14 +157,18 @@ def selection_objects(
     `file` is their source. `name` is `NAME::…`, the last names of a class or test; empty: the class that is
     named as the file. Where it exists, one object is yielded, which selects all of that name, and has the
     name as given in `test`. A name that is not written here may be an inherited method: then its last part
-    is selected in the file's first class that extends another. Otherwise, also for an unknown name, there
-    is one object for each test method of the file.
+    is selected in the file's first class that extends another and is named as the parts before. Otherwise, also
+    for an unknown name, there is one object for each test method of the file.
     """
     parts = tuple(part for part in name.split("::") if part) or (file.stem,)
     length = len(parts)
     hits = [each for each in tests if each.path[-length:] == parts]
-    if not hits and name and any(each.inherits for each in tests):
-        top = next(each for each in tests if each.inherits)
+    around = "::".join(("", *parts[:-1]))
+    above = [
+        each for each in tests if each.inherits and f"::{'::'.join(each.path)}".endswith(around)
+    ]
+    if not hits and name and above:
+        top = above[0]
         method = top.select.replace("--select-class=", "--select-method=") + f"#{parts[-1]}"
         hits = [Test((*top.path, parts[-1]), method)]
     if hits:
