@@ -154,7 +154,7 @@ def _take_frames(buffer: bytearray) -> Iterator[FeedFrame]:
         kind, number, length = bytes(buffer[start:end]).split()
         stop = end + 1 + int(length)
         if stop <= end:
-            raise ValueError(length)
+            raise ValueError(f"a frame of {int(length)} bytes")
         if len(buffer) < stop:
             break
         body = bytes(buffer[end + 1 : stop])
