@@ -62,13 +62,14 @@ def test_tasks_run_after_those_that_they_depend_on() -> None:
     [
         (
             "nowhere",
-            "no task `nowhere` in tasks.json, which has: one, two, mine, empty, bg, eslint",
+            "no task `nowhere` in tasks.json, which has: one, two, mine, empty, bg, eslint, based",
         ),
         ("one", "depend on each other: one → two → one"),
         ("mine", "of type `gulp`"),
         ("empty", "has no command"),
         ("bg", "nothing says when it is ready"),
         ("eslint", r"the problem matcher \$eslint-stylish is not known here"),
+        ("based", r"the problem matcher \$gulp-tsc is not known here"),
     ],
 )
 def test_a_task_that_cannot_be_run_says_why(label: str, why: str) -> None:
@@ -83,6 +84,12 @@ def test_a_task_that_cannot_be_run_says_why(label: str, why: str) -> None:
             "command": "a",
             "isBackground": True,
             "problemMatcher": ["$eslint-stylish"],
+        },
+        {
+            "label": "based",
+            "command": "a",
+            "isBackground": True,
+            "problemMatcher": {"base": "$gulp-tsc"},
         },
     )
     with pytest.raises(NoTask, match=why):

@@ -20,6 +20,8 @@ HIDDEN: Final = "(this file may hold secrets: its text is not shown)"
 
 _COPIES = re.compile(r"(?:~|\.bak|\.orig|\.old|\.save|\.swp)+$")
 """Suffixes that editors and people give to copies of a file."""
+_COMMA = re.compile(r",(?![^\[]*\])")
+"""A comma between alternatives, not one in a set in brackets."""
 _PARTS = re.compile(r"\*\*/?|\*|\?|\[[^]]*\]|\{[^}]*\}|.", re.DOTALL)
 
 
@@ -57,8 +59,8 @@ def _compiled(globs: Sequence[str]) -> re.Pattern[str]:
 def _glob_pattern(glob: str) -> str:
     r"""Return the regular expression for a glob pattern, or for one alternative in its braces.
 
-    >>> _glob_pattern("{*.pem,id_?}")
-    '(?:[^/]*\\.pem|id_[^/])'
+    >>> _glob_pattern("{*.pem,id_?}"), _glob_pattern("{[a,b].key,c}")
+    ('(?:[^/]*\\.pem|id_[^/])', '(?:[a,b]\\.key|c)')
     """
     return "".join(map(_glob_part_pattern, _PARTS.findall(glob)))
 
@@ -79,7 +81,7 @@ def _glob_part_pattern(part: str) -> str:
         case "?":
             return "[^/]"
         case _ if part[0] == "{" and len(part) > 1:
-            return f"(?:{'|'.join(map(_glob_pattern, part[1:-1].split(',')))})"
+            return f"(?:{'|'.join(map(_glob_pattern, _COMMA.split(part[1:-1])))})"
         case _ if part[0] == "[" and len(part) > 1:
             return _set_pattern(part)
         case _:

@@ -317,11 +317,12 @@ def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
     object without a `background` has that of its `base`, if dapeer knows the name. The patterns are not compiled.
 
     Raises:
-        NoTask: None has an `endsPattern`; the message names the first matcher in `matcher` whose name dapeer
-            does not know, if any.
+        NoTask: None has an `endsPattern`; the message names the first matcher in `matcher`, or `base` of one, whose
+            name dapeer does not know, if any.
     """
     matchers: list[Any] = matcher if is_array(matcher) else [matcher] if matcher else []
-    unknown = [each for each in matchers if isinstance(each, str) and each not in MATCHERS]
+    names = [each if isinstance(each, str) else as_object(each).get("base") for each in matchers]
+    unknown = [each for each in names if isinstance(each, str) and each not in MATCHERS]
     for each in matchers:
         known: Json = MATCHERS.get(each, {}) if isinstance(each, str) else as_object(each)
         if is_object(base := known.get("base")) or isinstance(base, str):
