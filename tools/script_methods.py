@@ -112,7 +112,7 @@ def sentences(tool: Tool) -> Iterator[str]:
         listed = ", ".join(f"`{key}` {json.dumps(each)}" for key, each in known.items())
         yield f"An argument that is None is left out{f'; the tool takes then {listed}' if listed else ''}."
     if "session_id" in schemas:
-        yield "Without `session_id` it is the session that this client has used last."
+        yield "Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last."
     yield "The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none."
 
 

@@ -398,7 +398,6 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
     The function reads files: call it in a thread.
 
     Raises:
-        OSError: A file that may have tests cannot be read.
         DefinitionError: The definition of a test runner is wrong.
         ArgumentError: The folder has tests whose runner takes files only, or is a library with nothing to run.
     """
@@ -428,7 +427,6 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
     Raises:
         ArgumentError: The runner takes files only, another runner fits the folder, or the folder is a library
             without tests.
-        OSError: A file that may have tests cannot be read.
         DefinitionError: A definition of a test runner is wrong.
     """
     known = list(definitions)
@@ -513,13 +511,12 @@ def _files_in(folder: Path) -> Iterator[Path]:
 def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
     """Return the name of what runs a file's tests; None: nothing does, or the file is no file of tests.
 
-    The file is read, and files of its project to recognise the runner. A Python file with tests, and without code
+    The file is read, and files of its project to recognise the runner; one that cannot be read gives None. A Python file with tests, and without code
     that runs as a program, gives "pytest or unittest"; one that runs as a program, too, gives None. `definitions`
     are all adapters, which only say what tests in Python look like. A test file of another language gives the title
     of its test runner, such as "go test", which is looked for among `runners()`.
 
     Raises:
-        OSError: The file cannot be read.
         DefinitionError: A definition of a test runner is wrong.
     """
     python = [each.tests for each in definitions if each.tests is not None]
@@ -528,7 +525,11 @@ def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
     ]
     if not able and not any(each.is_named(str(file)) for each in python):
         return None
-    text = foreign_files.read_text(file)
+    try:
+        text = foreign_files.read_text(file)
+    except OSError:
+        # What starts it as a program says why it cannot be read.
+        return None
     if any(each.none_in(str(file), text) for each in python):
         return "pytest or unittest"
     if not any(each.naming.written.search(text) for each in able if each.naming.written):

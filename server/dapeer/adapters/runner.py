@@ -40,6 +40,7 @@ PART = "${part}"
 MOST_FILES = 500
 """Files that are searched for tests that pass if they fail."""
 
+_NUMBER = re.compile(r"-?[0-9]+")
 # Special in the regular expressions of every language; more than this not all of them let one quote.
 _SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\]")
 
@@ -384,11 +385,14 @@ async def _tests(
 ) -> Sequence[str]:
     """Return the names of the tests of one program, as its command lists them, or its only one, `${test}`.
 
+    Empty: it lists none, or `test` has no value.
+
     Raises:
         AdapterFailed: The command failed, or took too long.
     """
     if not lookup.tests or lookup.listed is None:
-        return [str(values["test"])]
+        test = values.get("test")
+        return [] if test is None else [str(test)]
     text = await _output(_filled(lookup.tests, values), cwd, env, SECONDS_TO_LIST)
     return [found[1] for found in lookup.listed.finditer(text)]
 
@@ -443,6 +447,8 @@ def value_at(value: object, key: str) -> object:
     1
     >>> value_at({"command": ["a", "b", "c"]}, "command.1:")
     ['b', 'c']
+    >>> value_at(["a"], "name"), value_at([["a"]], "name=a"), value_at(["a"], "x:")
+    (None, None, None)
     """
     for step in key.split("."):
         value = _value_at_step(value, step)
@@ -453,12 +459,8 @@ def _value_at_step(value: object, step: str) -> object:
     """Return the value at one step of a dotted key; None if there is none.
 
     In an object, `step` is a key. In a list it is an index (from 0, or negative from the end), `N:` for the
-    list of elements from number N on, or `KEY=TEXT` for the first element that has this text at the key. Any
-    other `value` has no steps: the result is None.
-
-    Raises:
-        ValueError: `value` is a list, and `step` has none of these forms; or for `KEY=TEXT` an element is a
-            list, and `KEY` has none of them.
+    list of elements from number N on, or `KEY=TEXT` for the first element that has this text at the key. Another
+    step of a list leads nowhere, and any other `value` has no steps: the result is None.
     """
     if is_object(value):
         return value.get(step)
@@ -467,9 +469,12 @@ def _value_at_step(value: object, step: str) -> object:
     name, mark, value_there = step.partition("=")
     if mark:
         return next((each for each in value if _value_at_step(each, name) == value_there), None)
-    if step.endswith(":"):
-        return value[int(step[:-1]) :]
-    return value[int(step)] if -len(value) <= int(step) < len(value) else None
+    number = step.removesuffix(":")
+    if not _NUMBER.fullmatch(number):
+        return None
+    if number != step:
+        return value[int(number) :]
+    return value[int(number)] if -len(value) <= int(number) < len(value) else None
 
 
 def _stands(value: object, expected: object) -> bool:

@@ -83,8 +83,8 @@ class ProcessTree:
 
         `parents` has the parent of each descendant, by process id. The call first waits until fewer than
         `ATTACHES_AT_ONCE` others attach. A process of another language is not attached to: its entry in `undebugged` says
-        how to do that. If attaching fails, the entry has the error, and no `DapeerError` leaves this method; nothing is
-        added if the process has ended by then. The session of a process that was attached to is kept in `_by_pid`.
+        how to do that. If attaching fails, the entry has the error, and no `DapeerError` or `OSError` leaves this method;
+        nothing is added if the process has ended by then. The session of a process that was attached to is kept in `_by_pid`.
         """
         async with self._limit:
             command = shortened(command_line(pid), MAX_COMMAND_CHARS)
@@ -97,10 +97,11 @@ class ProcessTree:
                 plan = await in_thread(self._plan, pid)
                 parent = self._parent(pid, parents)
                 self._by_pid[pid] = await self.debugger.start(plan, (), parent)
-            except DapeerError as error:
+            except (DapeerError, OSError) as error:
                 # What ends meanwhile needs no debugger.
                 if is_running(pid):
-                    self.undebugged.append(f"{pid} ({command}): {error.problem}")
+                    reason = error.problem if isinstance(error, DapeerError) else error
+                    self.undebugged.append(f"{pid} ({command}): {reason}")
 
     def _definition_if_other_language(self, pid: int) -> Definition | None:
         """Return the definition for a process of another language than the root's; None: of the same language.

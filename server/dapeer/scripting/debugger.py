@@ -54,13 +54,14 @@ class Session(Methods):
     def call_tool(self, tool: str, **arguments: Any) -> Answer:  # noqa: ANN401 - any argument of a tool
         """Call a tool by its whole name, keep its answer in `answer`, and return that.
 
-        A tool that acts on a session acts on this one, unless the arguments have another `session_id`.
+        A tool that acts on a session acts on this one, unless the arguments have another `session_id`, or a `group`.
 
         Raises:
             ToolError: The tool has failed.
             ServerGone: The server has ended.
         """
-        if tool in OF_SESSION and arguments.get("session_id") is None:
+        named = {arguments.get("session_id"), arguments.get("group")} != {None}
+        if tool in OF_SESSION and not named:
             arguments["session_id"] = self.session_id
         self.answer = self._connection.call(tool, arguments)
         return self.answer

@@ -264,9 +264,10 @@ class StartedProgram:
             NotStopped: The program left the stop before the first expression of `options` was evaluated.
             DapeerError: A task fails, or a run cannot be started, resumed or terminated.
         """
-        can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
+        shared = self.call.debugger.breakpoints
+        can_stop = stops or self.start.launched or shared.paths or shared.functions
         limit = options.timeout_ms
-        if not (can_stop or self.breakpoints or self.triggers.then):
+        if not (can_stop or self.breakpoints or self.functions or self.triggers.then):
             limit = min(limit, MILLISECONDS_WITHOUT_STOP)
         if times > 1:
             left = RemainingTime(limit if options.wait_until_paused else 0)

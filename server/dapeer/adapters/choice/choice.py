@@ -222,9 +222,9 @@ def _types(definitions: Definitions) -> str:
 # Attaching to running processes: which adapter fits, and what prevents it.
 
 MAY_TRACE = 1 << 19
+"""The capability CAP_SYS_PTRACE."""
 SCOPE_OF_NOBODY = 3
 """The `ptrace_scope` with which nobody may attach, and which stays until the next boot."""
-"""The capability CAP_SYS_PTRACE."""
 
 SECONDS_TO_CONNECT = 3.0
 """Seconds in which a port must accept a connection."""

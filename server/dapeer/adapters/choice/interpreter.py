@@ -176,8 +176,8 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
 
     The text is the content of `pyvenv.cfg` of its environment or else the path of its file with links resolved, if one of
     them has a version; the interpreter is not run then, and the code is 0. Otherwise it is run in `cwd`, which blocks for
-    `_SECONDS_TO_ANSWER` at most, and the text is what it prints, or the end of its stderr if it failed; this is cached
-    until the file changes. An empty text with exit code 0 means that it does not exist, could not be run, or did not
+    `_SECONDS_TO_ANSWER` at most, and the text is what it prints, which is cached until the file changes, or the end of its
+    stderr if it failed. An empty text with exit code 0 means that it does not exist, could not be run, or did not
     answer in time. `python` is the interpreter's path.
     """
     try:
@@ -188,32 +188,34 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
         if _version_in(text) is not None:
             return text, 0
     try:
-        return _run_for_version(python, Path(python).stat().st_mtime_ns, cwd)
-    except OSError:
+        return _run_for_version(python, Path(python).stat().st_mtime_ns, cwd), 0
+    except subprocess.CalledProcessError as error:
+        output = error.stderr.decode("utf-8", "replace")
+        return output.strip()[-_MAX_ERROR_CHARS:], error.returncode
+    except (OSError, subprocess.TimeoutExpired):
         return "", 0
 
 
 @functools.lru_cache(maxsize=64)
-def _run_for_version(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
-    """Run an interpreter in `cwd`; return what it prints of itself, and its exit code; this is cached.
+def _run_for_version(python: str, _changed: int, cwd: Path) -> str:
+    """Run an interpreter in `cwd`, and return what it prints of itself; this is cached, an error is not.
 
-    `_changed` is the time of the interpreter's file, so that it runs again if that changed. With another
-    exit code than 0, the text is the end of its stderr. Where the interpreter cannot be started, or does
-    not answer in `_SECONDS_TO_ANSWER`, the result is an empty text and 0.
+    `_changed` is the time of the interpreter's file, so that it runs again if that changed.
+
+    Raises:
+        subprocess.CalledProcessError: It ended with another exit code than 0.
+        subprocess.TimeoutExpired: It did not answer in `_SECONDS_TO_ANSWER`.
+        OSError: It cannot be started.
     """
-    try:
-        done = subprocess.run(
-            [python, "-c", _PRINT_VERSION],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            cwd=cwd,
-            timeout=_SECONDS_TO_ANSWER,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return "", 0
-    output = (done.stderr if done.returncode else done.stdout).decode("utf-8", "replace")
-    return (output.strip()[-_MAX_ERROR_CHARS:] if done.returncode else output), done.returncode
+    done = subprocess.run(
+        [python, "-c", _PRINT_VERSION],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=cwd,
+        timeout=_SECONDS_TO_ANSWER,
+        check=True,
+    )
+    return done.stdout.decode("utf-8", "replace")
 
 
 def find_program(

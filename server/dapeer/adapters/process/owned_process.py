@@ -165,11 +165,16 @@ class Reaper:
             asyncio.get_running_loop().add_reader(child.stdout, self._restart, number, child)
 
     def _restart(self, number: int, child: subprocess.Popen[bytes]) -> None:
-        """Start a child process anew that was killed; `number` is its place among the twins."""
+        """Start a child process anew that was killed; `number` is its place among the twins.
+
+        Where the system cannot start it, the next `watch` tries again.
+        """
         _close(child)
         child.wait()
         if self._children.get(number) is child:
-            self._start(number)
+            del self._children[number]
+            with contextlib.suppress(OSError):
+                self._start(number)
 
 
 def _write(child: subprocess.Popen[bytes], line: bytes) -> None:

@@ -20,7 +20,7 @@ from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, command_in_terminal
-from dapeer.base.errors import AdapterFailed, DapeerError, system_error
+from dapeer.base.errors import AdapterFailed, DapeerError, from_os_error, system_error
 from dapeer.base.json_types import as_object
 from dapeer.base.system import process_end
 from dapeer.base.system.environment import environment_for
@@ -464,7 +464,7 @@ async def start(
 ) -> Started:
     """Start an adapter's process, which the reaper ends if dapeer is killed, and return it.
 
-    A cancelled start ends the process, too.
+    A start that is cancelled, or fails, ends the process, too.
 
     Args:
         command: How it is started.
@@ -491,5 +491,11 @@ async def start(
             processes.add(spawned.process.pid)
             await Started(spawned, processes, attached is not None).end()
         raise
-    processes.add(spawned.process.pid)
-    return Started(spawned, processes, attached is not None)
+    started = Started(spawned, processes, attached is not None)
+    try:
+        processes.add(spawned.process.pid)
+    except OSError as error:
+        # The system has no process left for the reaper.
+        await started.end()
+        raise from_os_error(error) from error
+    return started

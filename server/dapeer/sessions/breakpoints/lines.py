@@ -188,15 +188,19 @@ class CollectingLogPoints:
         states are pending (not verified, without a message), and no file changes.
 
         Raises:
-            DapeerError: The adapter rejects a request, or does not answer; where functions are looked up, those found
-                before the error have then replaced the earlier log points.
+            DapeerError: The adapter rejects a request, or does not answer; where functions are looked up, the earlier
+                log points stay.
         """
         if self._collect_definition.functions:
             self._named_points = [{"name": each["name"], **self._point(each)} for each in functions]
             await self.log_at_functions()
             return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
         before, self._function_points = self._function_points, {}
-        made = [await self._add_function_points(each) for each in functions]
+        try:
+            made = [await self._add_function_points(each) for each in functions]
+        except BaseException:
+            self._function_points = before
+            raise
         return made, {
             path
             for path in {*before, *self._function_points}

@@ -76,15 +76,19 @@ async def _cancel_evaluation(session: Session, seconds: float) -> bool:
     """Send `cancel` for the pending `evaluate`; return whether `evaluate` was answered within `seconds`.
 
     The caller has checked that the adapter supports `cancel`. False also means that no evaluation is pending
-    (nothing is sent), or that the connection fails. The wait is not interrupted by a cancellation of the
-    caller.
+    (nothing is sent), or that the connection fails or ends. The wait is not interrupted by a cancellation of
+    the caller.
     """
     sent = session.unanswered_evaluation()
     if sent is None:
         return False
     with contextlib.suppress(ChannelError), anyio.CancelScope(shield=True):
         await session.channel.send("cancel", {"requestId": sent.seq})
-        return await session.wait_for(lambda: session.unanswered_evaluation() is not sent, seconds)
+        # A connection that ends answers nothing, and leaves nothing unanswered.
+        return (
+            await session.wait_for(lambda: session.unanswered_evaluation() is not sent, seconds)
+            and not session.channel.closed_event.is_set()
+        )
     return False
 
 
