@@ -60,8 +60,8 @@ class Session(Methods):
             ToolError: The tool has failed.
             ServerGone: The server has ended.
         """
-        named = {arguments.get("session_id"), arguments.get("group")} != {None}
-        if tool in OF_SESSION and not named:
+        names_none = all(arguments.get(each) is None for each in ("session_id", "group"))
+        if tool in OF_SESSION and names_none:
             arguments["session_id"] = self.session_id
         self.answer = self._connection.call(tool, arguments)
         return self.answer

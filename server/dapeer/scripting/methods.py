@@ -77,8 +77,8 @@ class Methods(Protocol):
         `focused`, the id of the default session. Groups that live are only in the text.
 
         This calls the tool `dap_status` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -123,8 +123,9 @@ class Methods(Protocol):
         its first stop or end, or at the timeout; without waiting, its state right after the start.
 
         This calls the tool `dap_restart` of the server, and waits for its answer. An argument that is None is left out; the
-        tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -162,8 +163,8 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_terminate` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -189,8 +190,8 @@ class Methods(Protocol):
         own adapter to end.
 
         This calls the tool `dap_disconnect` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -207,7 +208,8 @@ class Methods(Protocol):
         `MAX_LISTED_CONFIGURATIONS`, each with `name`, `type`, `request`, `origin`, `where` (a list of `nvim` and
         `direct`; empty: no adapter is ready), and maybe `asks` and `tasks` (lists of texts) and `problem`, why its
         tasks cannot be run. If there are compounds, `compounds` has the names of the members by the compound's name.
-        A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
+        A `problem` beside these says that a file cannot be read, that Neovim does not answer or tell its
+        configurations, or that there is no Python interpreter, without which no adapter is known to be ready.
 
         This calls the tool `dap_configurations` of the server, and waits for its answer. The result is the tool's `Answer`;
         what is called the data here is its attribute `data`, empty where there is none.
@@ -244,8 +246,9 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_continue` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -283,8 +286,9 @@ class Methods(Protocol):
         stop, or the state when the time is over, is returned; notes say if the step was not done.
 
         This calls the tool `dap_step_over` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -326,8 +330,9 @@ class Methods(Protocol):
         say if the step was not done.
 
         This calls the tool `dap_step_into` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -364,8 +369,9 @@ class Methods(Protocol):
         time is over, is returned.
 
         This calls the tool `dap_step_out` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -401,8 +407,9 @@ class Methods(Protocol):
         is over, is returned.
 
         This calls the tool `dap_run_to` of the server, and waits for its answer. An argument that is None is left out; the
-        tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -438,8 +445,8 @@ class Methods(Protocol):
         `show` says how much of it is shown; what is shown counts as shown.
 
         This calls the tool `dap_goto` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -475,8 +482,8 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_pause` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -508,8 +515,9 @@ class Methods(Protocol):
         client's session has ended, a note names the programs that live, if any.
 
         This calls the tool `dap_wait_until_paused` of the server, and waits for its answer. An argument that is None is
-        left out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`;
-        what is called the data here is its attribute `data`, empty where there is none.
+        left out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used
+        last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is
+        none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -542,8 +550,9 @@ class Methods(Protocol):
         (`wait_until_paused`, `timeout_ms`).
 
         This calls the tool `dap_step_back` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -578,8 +587,8 @@ class Methods(Protocol):
         runs, and what the reply tells counts as shown.
 
         This calls the tool `dap_restart_frame` of the server, and waits for its answer. An argument that is None is left
-        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`, empty where there is none.
+        out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -621,9 +630,9 @@ class Methods(Protocol):
         languages, watchpoints or conditions of the adapter are used, else single steps.
 
         This calls the tool `dap_run_until` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `on` "true", `wait_until_paused` true. Without `session_id` it is the session that this client
-        has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
-        there is none.
+        the tool takes then `on` "true", `wait_until_paused` true. Without `session_id` a `Session` means itself, and a
+        `Debugger` the session that this client has used last. The result is the tool's `Answer`; what is called the data
+        here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -781,8 +790,9 @@ class Methods(Protocol):
         living session nothing is checked.
 
         This calls the tool `dap_set_exception_breakpoints` of the server, and waits for its answer. An argument that is
-        None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
-        `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        None is left out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has
+        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
+        there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -830,8 +840,8 @@ class Methods(Protocol):
         session.
 
         This calls the tool `dap_collected` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -865,8 +875,8 @@ class Methods(Protocol):
         second run) and `lines`, which is empty if the second run recorded none.
 
         This calls the tool `dap_call` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -894,9 +904,9 @@ class Methods(Protocol):
         `remove` `removed`: whether there was one.
 
         This calls the tool `dap_set_data_breakpoint` of the server, and waits for its answer. An argument that is None is
-        left out; the tool takes then `access` "write". Without `session_id` it is the session that this client has used
-        last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is
-        none.
+        left out; the tool takes then `access` "write". Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -928,12 +938,13 @@ class Methods(Protocol):
         `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a
         function, that has an address; to find it, the text may be evaluated, which may run code of the program.
         `condition` and `hit_condition` limit the breakpoint. One at the same address is replaced; `remove` removes it
-        instead. The data is the breakpoint, whose `state` says whether the adapter has verified it; one that it has not
-        verified stays. For `remove` the data is `removed`: whether there was one.
+        instead. The data is the breakpoint, whose `state` says whether the adapter has verified it; one that it has
+        not verified stays. For `remove` the data is `removed`: whether there was one.
 
         This calls the tool `dap_set_instruction_breakpoint` of the server, and waits for its answer. An argument that is
-        None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
-        `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        None is left out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has
+        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
+        there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -953,8 +964,8 @@ class Methods(Protocol):
         """Return where the program is: reason, source, stack, locals, changes, output; or how it ended.
 
         This calls the tool `dap_snapshot` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -967,14 +978,16 @@ class Methods(Protocol):
     ) -> Answer:
         """Return file, line and function of the stop, with the source around it.
 
-        The place is that of the frame shown: the innermost one of the user's code, if there is one.
+        The place is that of the frame shown: the innermost one of the user's code, else the innermost.
         `context_lines` is the number of source lines before it and behind it. The data has `file`, `line`,
-        `function` and `source`, a text that is empty if the source is not known. A note warns if the file has
-        changed since the program loaded it.
+        `function` and `source`, a text that is empty if the source is not known, and one line that says so for
+        a file that may hold secrets; `file` is empty if the frame has none. A note warns if the file is not
+        what the frame runs, as it has changed since.
 
         This calls the tool `dap_current_location` of the server, and waits for its answer. An argument that is None is left
-        out; the tool takes then `context_lines` 5. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        out; the tool takes then `context_lines` 5. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -994,8 +1007,8 @@ class Methods(Protocol):
         `note`, a sentence on an adapter that does not answer. The session becomes the client's default.
 
         This calls the tool `dap_threads` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1012,8 +1025,8 @@ class Methods(Protocol):
         checked here. The session becomes the client's default one.
 
         This calls the tool `dap_scopes` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1048,8 +1061,9 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_variables` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is
-        the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that
+        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
+        empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1077,8 +1091,8 @@ class Methods(Protocol):
         adapter gives none), in which lines of secret files are hidden.
 
         This calls the tool `dap_exception_info` of the server, and waits for its answer. An argument that is None is left
-        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`, empty where there is none.
+        out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1097,17 +1111,19 @@ class Methods(Protocol):
     ) -> Answer:
         """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
-        The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks are
-        listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that follow
-        each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state` and
-        `threads`, each with `thread_id` (None for a task), `name` and `frames`.
+        The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks
+        are listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that
+        follow each other are one line, and count as one. The data has `thread_id`, `total_frames` and `frames`, where
+        folded frames are one object with their number, `folded`; of a running program `state` and `threads`, each
+        with `thread_id` (None for a task), `name` and `frames`.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_stacktrace` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `levels` 20. Without `session_id` it is the session that this client has used last. The result
-        is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `levels` 20. Without `session_id` a `Session` means itself, and a `Debugger` the session that
+        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
+        empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1149,8 +1165,9 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_evaluate` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `context` "watch". Without `session_id` it is the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `context` "watch". Without `session_id` a `Session` means itself, and a `Debugger` the session
+        that this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute
+        `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1180,8 +1197,8 @@ class Methods(Protocol):
         session becomes the client's default.
 
         This calls the tool `dap_set_variable` of the server, and waits for its answer. An argument that is None is left
-        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`, empty where there is none.
+        out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1206,8 +1223,8 @@ class Methods(Protocol):
         list `completions`, and `more`, how many were left out; `more` is absent if none were.
 
         This calls the tool `dap_completions` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1237,8 +1254,9 @@ class Methods(Protocol):
         edition of the file. There is no data. A session that is found becomes the client's default.
 
         This calls the tool `dap_source` of the server, and waits for its answer. An argument that is None is left out; the
-        tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
-        tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that this
+        client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty
+        where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1273,8 +1291,9 @@ class Methods(Protocol):
         some follow, `more`, the number of them.
 
         This calls the tool `dap_modules` of the server, and waits for its answer. An argument that is None is left out; the
-        tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
-        tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that this
+        client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty
+        where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1324,8 +1343,9 @@ class Methods(Protocol):
         `count` bytes are missing at the end. The session becomes the client's default.
 
         This calls the tool `dap_read_memory` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `count` 64. Without `session_id` it is the session that this client has used last. The result is
-        the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `count` 64. Without `session_id` a `Session` means itself, and a `Debugger` the session that
+        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
+        empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1359,8 +1379,8 @@ class Methods(Protocol):
         that only the adapter understands, the data has that, and the `offset` beside it.
 
         This calls the tool `dap_write_memory` of the server, and waits for its answer. An argument that is None is left
-        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`, empty where there is none.
+        out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1392,8 +1412,9 @@ class Methods(Protocol):
         gives none. A line says if the instructions before the address cannot be had.
 
         This calls the tool `dap_disassemble` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `count` 20. Without `session_id` it is the session that this client has used last. The result is
-        the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        the tool takes then `count` 20. Without `session_id` a `Session` means itself, and a `Debugger` the session that
+        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
+        empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1427,8 +1448,8 @@ class Methods(Protocol):
         `cut`: its beginning as text.
 
         This calls the tool `dap_request` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1465,9 +1486,9 @@ class Methods(Protocol):
         and `dropped` and `left_out`, the numbers of characters that are no longer kept, and that are not shown.
 
         This calls the tool `dap_program_output` of the server, and waits for its answer. An argument that is None is left
-        out; the tool takes then `category` "all", `lines` 50. Without `session_id` it is the session that this client has
-        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
-        there is none.
+        out; the tool takes then `category` "all", `lines` 50. Without `session_id` a `Session` means itself, and a
+        `Debugger` the session that this client has used last. The result is the tool's `Answer`; what is called the data
+        here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1496,8 +1517,8 @@ class Methods(Protocol):
         processes of the program that have stopped. Old stops are dropped.
 
         This calls the tool `dap_history` of the server, and waits for its answer. An argument that is None is left out.
-        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`, empty where there is none.
+        Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1524,9 +1545,9 @@ class Methods(Protocol):
         client's default.
 
         This calls the tool `dap_send_input` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `enter` true, `timeout_ms` 1000. Without `session_id` it is the session that this client has
-        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
-        there is none.
+        the tool takes then `enter` true, `timeout_ms` 1000. Without `session_id` a `Session` means itself, and a `Debugger`
+        the session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.

@@ -141,6 +141,15 @@ def test_an_interpreter_whose_name_tells_nothing_is_asked_for_its_version(tmp_pa
     assert version_of(str(tmp_path / "nowhere"), tmp_path) is None
 
 
+def test_an_interpreter_that_has_failed_is_asked_again(tmp_path: Path) -> None:
+    python = tmp_path / "fails_once"
+    python.write_text("#!/bin/sh\n[ -e answers ] && echo 'version = 3.9' || exit 1\n")
+    python.chmod(0o755)
+    assert version_of(str(python), tmp_path) is None
+    (tmp_path / "answers").touch()
+    assert version_of(str(python), tmp_path) == (3, 9)
+
+
 @pytest.mark.parametrize("name", ["python3", "python"])
 def test_path_comes_last(tmp_path: Path, name: str) -> None:
     python, env = on_path(tmp_path / "path", name)

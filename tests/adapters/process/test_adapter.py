@@ -1,6 +1,7 @@
 """Adapters as processes: how they start, what they may do, how they end."""
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -16,7 +17,7 @@ from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper
 from dapeer.adapters.process.spawn import Command, start
-from dapeer.base.errors import AdapterFailed, AdapterMissing
+from dapeer.base.errors import AdapterFailed, AdapterMissing, SystemUnsupported
 from dapeer.base.system.process_table import descendants
 from tests.adapters.toys import alive, debuggee, initialize, scripted, toy
 from tests.harness import has_all
@@ -166,6 +167,22 @@ async def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path, reaper: 
         async with open_adapter(definition, "launch", {}, reaper):
             pass
     assert scope.cancelled_caught
+
+
+async def test_a_start_without_a_process_left_for_the_reaper_leaves_nothing(
+    tmp_path: Path, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_more(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    # The adapter's own process is of a class that was made of the real one.
+    monkeypatch.setattr(subprocess, "Popen", no_more)
+    before = set(descendants(os.getpid()))
+    definition = toy(tmp_path, ["sleep", "1000"], "tcp")
+    with pytest.raises(SystemUnsupported, match="temporarily unavailable"):
+        async with open_adapter(definition, "launch", {}, reaper):
+            pass
+    assert set(descendants(os.getpid())) == before
 
 
 async def test_one_that_outlives_everything_is_killed_with_its_debuggee(

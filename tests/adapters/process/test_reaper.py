@@ -110,6 +110,26 @@ async def test_reapers_that_were_killed_are_replaced(sleeper: subprocess.Popen[b
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
 
 
+async def test_reapers_that_cannot_be_replaced_are_started_by_the_next_watch(
+    sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_more(*_: object, **__: object) -> None:
+        raise BlockingIOError
+
+    reaper = Reaper()
+    reaper.watch_folder("/nothing/of/this/name")
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", no_more)
+        for child in reapers(os.getpid()):
+            os.kill(child, signal.SIGKILL)
+            await process_gone(child)
+        await asyncio.sleep(0)
+        reaper.forget_folder("/nothing/of/this/name")
+    reaper.watch(sleeper.pid)
+    await reaper.aclose()
+    assert sleeper.wait(LIMIT) == -signal.SIGKILL
+
+
 async def test_reapers_that_are_frozen_keep_nobody_from_ending() -> None:
     reaper = Reaper()
     reaper.watch_folder("/nothing/of/this/name")

@@ -111,6 +111,15 @@ def test_a_folder_of_go_is_a_program_or_a_library_whose_tests_run(
     assert told.endswith(program) or program == "is a library"
 
 
+def test_a_test_file_that_cannot_be_read_is_left_to_what_starts_it(tmp_path: Path) -> None:
+    """The memory of this process is a regular file, and its first page is nobody's."""
+    unreadable = tmp_path / "test_memory.py"
+    unreadable.symlink_to("/proc/self/mem")
+    known = load_all(shipped()).values()
+    for program in (unreadable, tmp_path):
+        assert as_tests(known, {"program": str(program)}) == {"program": str(program)}
+
+
 PASSED = "=== RUN   TestSum\n=== RUN   TestSum/of_one\n--- PASS: TestSum (0.00s)\nPASS\n"
 
 
