@@ -142,12 +142,12 @@ async def test_an_inspection_without_an_answer_kills_nobody() -> None:
 
 async def test_a_wire_that_ends_has_not_broken_an_evaluation_off() -> None:
     answers = {"evaluate": never, "cancel": never}
-    async with wired(answers, capabilities={"supportsCancelRequest": True}) as w:
-        async with asyncio.TaskGroup() as tasks:
-            waiting = tasks.create_task(failure(evaluate(w.session, "x", None, "watch", 0.01)))
-            await w.peer.asked("cancel")
-            await w.peer.wire.aclose()
-            assert "broken off" not in str(await waiting)
+    capabilities = {"supportsCancelRequest": True}
+    async with wired(answers, capabilities=capabilities) as w, asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(failure(evaluate(w.session, "x", None, "watch", 0.01)))
+        await w.peer.asked("cancel")
+        await w.peer.wire.aclose()
+        assert "broken off" not in str(await waiting)
 
 
 async def test_the_end_of_the_wire_without_a_word_ends_the_session_and_says_so() -> None:
