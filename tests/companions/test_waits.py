@@ -2,13 +2,11 @@
 
 import importlib
 import json
-import math
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -382,29 +380,3 @@ def test_the_debuggers_own_threads_are_none_of_the_programs() -> None:
     command = [sys.executable, "-c", DEBUGGED, str(COMPANIONS / "python")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
     assert done.stdout == "['MainThread', 'own']\n", done.stderr
-
-
-def test_a_thread_of_the_debugger_is_no_thread_of_the_program() -> None:
-    awaiting: Any = importlib.import_module("dapeer_debuggee.stacks.awaiting")
-    release = threading.Event()
-    own, programs = (threading.Thread(target=release.wait, name=name) for name in ("own", "shop"))
-    vars(own)["is_pydev_daemon_thread"] = True
-    for each in (own, programs):
-        each.start()
-    try:
-        names = {each["name"] for each in json.loads(awaiting.places())["threads"]}
-    finally:
-        release.set()
-        for each in (own, programs):
-            each.join()
-    assert names >= {"shop", "MainThread"}
-    assert "own" not in names
-
-
-@pytest.mark.parametrize(
-    ("scope", "has_one"), [({"_deadline": math.inf}, False), ({"_deadline": 3.0}, True), ({}, True)]
-)
-def test_a_deadline_that_is_not_known_may_be_there(scope: dict[str, float], has_one: bool) -> None:
-    waiting: Any = importlib.import_module("dapeer_debuggee.stacks.waits")
-    status = SimpleNamespace(_scope=SimpleNamespace(**scope), _parent=None)
-    assert waiting.has_deadline(SimpleNamespace(_cancel_status=status)) == has_one

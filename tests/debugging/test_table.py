@@ -113,7 +113,6 @@ def test_every_tool_that_a_text_names_becomes_a_command_that_exists(tool: str) -
         ("dap_run_to(filename='a.py', line=3)", "dapeer run-to a.py:3"),
         ("dap_run(stop_on_entry=true)", "dapeer run --stop-on-entry"),
         ("dap_run(breakpoints=[…])", "dapeer run -b …"),
-        ("dap_run(program='a.py', args=[])", "dapeer run a.py"),
         (
             """dap_run(then=[{"request": "GET /"}, true])""",
             """dapeer run --then '{"request": "GET /"}' --then true""",

@@ -291,9 +291,10 @@ class SharedFilters:
     def apply_choice(self, sent: object) -> list[str] | None:
         """Set dapeer's exception filters to what the person has chosen; they count for programs that start.
 
-        Return them if they are to be sent to running programs: None if nothing changed. `sent` is a list of texts; anything else but None
-        changes nothing, and is logged. If it is None, for each adapter's own defaults, the result is None, too: running programs keep
-        their filters. Once attached, a Neovim sends None only when a program starts for which nvim-dap has no filters but the defaults, and
+        Return them if they are to be sent to running programs: None if nothing changed. `sent` is a list of texts, or
+        an empty dict, which counts as an empty list; anything else but None changes nothing, and is logged. If it is
+        None, for each adapter's own defaults, the result is None, too: running programs keep their filters. Once
+        attached, a Neovim sends None only when a program starts for which nvim-dap has no filters but the defaults, and
         nvim-dap sends those to no other program.
         """
         # Lua's empty table may arrive as an object.

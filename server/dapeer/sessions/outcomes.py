@@ -353,9 +353,10 @@ def doubt_about_hits(
 ) -> str:
     """Return why a breakpoint may have had no hit though the program came to it; empty: no doubt.
 
-    The text is in brackets, to stand behind the place. `first` is the program's first session, and the breakpoint `requested` is in the
-    file `path`. With `hides_condition_errors` the adapter does not report conditions that could not be evaluated. Files beside `path` and
-    libraries of the program may be read, so it may take long.
+    The text is a space and a reason in brackets, to be appended to the place. `first` is the program's first
+    session, and the breakpoint `requested` is in the file `path`. With `hides_condition_errors` the adapter does
+    not report conditions that could not be evaluated. Files beside `path` and libraries of the program may be read,
+    so it may take long.
     """
     if hides_condition_errors and "condition" in requested:
         return HELD

@@ -246,18 +246,20 @@ class StartedProgram:
     ) -> Reply:
         """Start the program, once or several times, and return the first stop or the end of the last run.
 
-        The wait takes at most `options.timeout_ms`; then the reply says that the program still runs. Tasks that run
-        before the program, and its start, come on top of that if `times` is 1. Breakpoints are set, and become those
-        of the shared set, too. If `times` is 1, triggers (what is sent to the running program) begin, and the
-        descendants of the process `tree`, if one is given, are attached to. Of several runs, those that pass are
-        terminated; the reply begins with the results of all. The session becomes the client's default.
+        The wait takes at most `options.timeout_ms`; then the reply says that the program still runs. Tasks that
+        run before the program, and its start, come on top of that if `times` is 1. Breakpoints are set, and
+        become those of the shared set, too. If `times` is 1, triggers (what is sent to the running program)
+        begin, and the descendants of the process `tree`, if one is given, are attached to. Of several runs,
+        those that pass are terminated; the reply begins with the results of all. The session becomes the
+        client's default.
 
         Args:
             times: The number of runs, at most; the first run that does not pass is the last.
-            until: `failure`: other stops are resumed, and a run passes if it ends without a failure. `stop`: any stop
-                ends the repetition. It has no meaning if `times` is 1.
-            options: What to evaluate and show at the stop, and how long to wait.
-            stops: Whether the caller's arguments make the program stop; if nothing does, an attach waits at most
+            until: `failure`: other stops are resumed, and a run passes if it ends without a failure. `stop`:
+                any stop ends the repetition. It has no meaning if `times` is 1.
+            options: What to evaluate and show at the stop, and whether and how long to wait.
+            stops: Whether the caller's arguments make the program stop, as at its entry. If not, and if there
+                are neither breakpoints, of the call or of the shared set, nor triggers, an attach waits at most
                 `MILLISECONDS_WITHOUT_STOP`.
 
         Raises:

@@ -373,12 +373,13 @@ class Processes:
     async def kill(self) -> None:
         """Kill the processes and the rest of their POSIX sessions, and wait for their end.
 
-        The wait takes at most `SECONDS_TO_BE_GONE`. The processes stay owned. After a `release` the rest of the
-        sessions is spared, since the released program may be part of one. The debugger of an attached program is
-        left to the reaper instead (`detach`): it is not killed, waited for, or owned any more.
+        The wait takes at most `SECONDS_TO_BE_GONE`, also when it is cancelled. The processes stay owned. After a
+        `release` the rest of the sessions is spared, since the released program may be part of one. Where they are the
+        debugger of an attached program, whose input must have ended, they are left to the reaper instead (`detach`):
+        none is killed, waited for, or owned any more.
 
-        The rest of a session is killed since some adapters leave a debuggee behind, in a process group of its own
-        that nobody has told us of; but nobody leaves the session that an adapter leads.
+        The rest of a session is killed since some adapters leave a debuggee behind, in a process group of its own that
+        nobody has told us of; but nobody leaves the session that an adapter leads.
         """
         if self._attached is not None:
             self.detach()

@@ -476,9 +476,11 @@ def is_list(text: str) -> bool:
 def with_elements(text: str, elements: Sequence[tuple[str, str]]) -> str:
     """Return a folded value's text with its first elements filled in.
 
-    `elements` are the names and texts of the first children, as the adapter gives them in `variables`. Names are written where the value's
-    own text or the names show that it is no list. `, …` ends a list that has more elements than were given; names are not followed by it.
-    Without `elements` the text is unchanged.
+    `elements` are the names and texts of the first children, as the adapter gives them in `variables`; without
+    any, the text is unchanged. They replace all that is in the value's longest brackets, with names where its
+    own text or the names show that it is no list. `, …` ends a list that has more elements than were given;
+    names are not followed by it. A text that is mostly outside of brackets stays, and gets them with names, in
+    braces, behind it, and behind ` →` if it begins with an address.
 
     >>> with_elements("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
     '(1000) [{id: 1}, {id: 2}, …]'

@@ -184,7 +184,7 @@ def _command_words(tool: str, given: str) -> list[str]:
         return [given]
     places = [*_take_place_words(tool, known, values)]
     own = [_quoted(_word(each)) for each in _list_in(values.get("args", ""))]
-    if own or values.get("args") == "[]":
+    if own:
         del values["args"]
     options = [each for name, value in values.items() for each in _option_words(name, value, known)]
     return [*places, *options, *(["--", *own] if own else [])]

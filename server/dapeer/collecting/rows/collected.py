@@ -380,8 +380,9 @@ class Collected:
     def rows(self, process: int) -> Iterator[CollectedRow]:
         """Yield the rows of a process, of all its points, in the order in which they were collected.
 
-        A point is a place that collects, a row what it has collected at a hit. `process` is the process id; one that
-        has collected nothing has no rows. Rows of internal points, which tell of the watching itself, are among them.
+        A point is a place that collects, a row what it has collected at a hit. `process` is the process id where the
+        process itself writes the rows (`TRACER`), else the number of its session (`LOG`); one that has collected
+        nothing has no rows. Rows of internal points, which tell of the watching itself, are among them.
         """
         tables = [
             (number, each.table)

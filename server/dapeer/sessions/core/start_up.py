@@ -131,14 +131,14 @@ def _watch_over(session: DirectSession) -> None:
 async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
     """Do the handshake, or return a second after the debuggee's end: some adapters never answer then.
 
-    `arguments` are those of `launch` or `attach`, which starts the program or attaches to it. The breakpoints
-    are sent in the handshake. Each request has its own timeout; for the whole there is none: the caller sets
-    one.
+    `arguments` are those of `launch` or `attach`, which starts the program or attaches to it. Breakpoints and
+    exception filters are sent in the handshake; their rejection raises nothing. `launch` and `attach`, the wait for
+    `initialized`, and the whole have no timeout: the caller sets one. Other requests have their own.
 
     Raises:
         ArgumentError: The plan wants an exception filter that the adapter does not have; no breakpoint was sent
             then.
-        DapeerError: The adapter rejected a request, did not answer in time, or has ended.
+        DapeerError: The adapter rejected another request, did not answer one in its time, or has ended.
     """
     plan = session.plan
     started = partial(

@@ -370,20 +370,22 @@ class Debugger:
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
-        `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not get
-        them yet. `parent` is the session whose program has started this one, where both are attached to as one program.
-        The project of a launch becomes a folder whose files may be read without consent, even if the start fails.
+        `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not
+        get them yet. `parent` is the session whose program has started this one, where both are attached to as one
+        program. The project of a launch becomes a folder whose files may be read without consent, even if the start
+        fails.
 
-        A short or faulty program, and its session, may have ended already when the session is returned. Where the program
-        is debugged as the first child of the session, the call waits until that child runs, but no longer than the
-        definition's time for a launch. A call that is cancelled ends what it has started.
+        A short or faulty program, and its session, may have ended already when the session is returned. Where the
+        program is debugged as the first child of the session, the call waits until that child runs, but no longer than
+        the definition's time for a launch. A call that is cancelled ends what it has started.
 
         Raises:
-            ArgumentError: The adapter cannot use an argument, and nothing was started; or it lacks an exception filter of
-                the plan.
+            ArgumentError: The adapter cannot use an argument, and nothing was started; or it lacks an exception filter
+                of the plan.
             AdapterError: The adapter is missing, did not start, or refused.
             ForeignListener: Another user of this machine listens at the port to attach to.
-            SystemUnsupported: The system has no process, terminal, loopback or folder to give.
+            SystemUnsupported: The system has no process for the adapter, terminal, loopback or folder to give.
+            OSError: No port is free, or a helper process of dapeer cannot be started.
         """
         # Fails before a process is started when the arguments are of no use.
         stops = plan.begins_stopped(plan.breakpoints or self.breakpoints)
@@ -450,10 +452,10 @@ class Debugger:
 
         `end` is not called for sessions that have ended. Before that, the processes that have left the
         program's POSIX session are recorded. If the session or a child is stopped, programs that the adapter
-        would resume on its way to the end are killed, with `tool` as what has ended them; none is if `tool` is empty. Children end
-        side by side, each after its own children; those that have begun meanwhile are ended last. Errors of
-        dapeer (`DapeerError`) that `end` raises for a child are ignored, as a child ends with its parent; what
-        `end` raises for the session itself is raised here, after the last children were ended.
+        would resume on its way to the end are killed, with `tool` as what has ended them; none is if `tool` is
+        empty. Children end side by side, each after its own children; those that have begun meanwhile are ended
+        after the session. Errors of dapeer (`DapeerError`) that `end` raises for a child are ignored, as a child
+        ends with its parent; what `end` raises for the session itself is raised here, after those children.
         """
         if session.detached_processes is not None:
             session.detached_processes.record_processes()

@@ -125,14 +125,15 @@ class Focus:
         """Return the session to act on, by id, or without one the client's default, and make it the default.
 
         Without an id, a stopped process of the same program comes before one that runs. Where the session is
-        debugged as its first child, that child is returned. A session that has ended is returned if its id is
-        given, or if it is the default and no other program lives: the caller checks. An id becomes the default
-        even if an error is raised afterwards.
+        debugged as its first child, that child is returned. The caller checks whether the session has ended:
+        such a one is returned if its id is given, or if it is the default, and either its program goes on
+        without a stopped process, or no program lives. An id becomes the default even if an error is raised
+        afterwards.
 
         Raises:
-            NoSession: There is no session with this id, or none at all; or without an id the default program has
-                ended, or none was used yet, while other programs live; or the default process has ended while its
-                program goes on.
+            NoSession: There is no session with this id, or none at all; or without an id the default program
+                has ended, or none was used yet, while other programs live; or the default process has ended
+                while another one of its program is stopped.
             NotStopped: A signal killed the session's process while it was stopped.
         """
         session = self.session_to_read(session_id)

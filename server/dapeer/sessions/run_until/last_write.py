@@ -371,12 +371,13 @@ async def _ask(
 ) -> Mapping[str, Any]:
     """Evaluate the definition's `template` about a caller's `expression`; return the program's answer.
 
-    The `${spec}` in `template` stands for `expression`; code of the program may run. The answer is a JSON object
-    without an `error`. `frame_id` is the adapter's id of the frame in which it is evaluated; None: in no frame.
+    Each `${spec}` in `template` is replaced by `expression` as a string literal in double quotes; code of the
+    program may run. The answer is a JSON object without an `error`. `frame_id` is the adapter's id of the frame in
+    which it is evaluated; None: in no frame.
 
     Raises:
-        ArgumentError: The answer has an `error`, is no JSON object, or did not come (any `DapeerError`, such as when
-            the evaluation fails or the session ends).
+        ArgumentError: The answer has an `error`, is no JSON object, or did not come (any `DapeerError`, such as
+            when the evaluation fails or the session ends).
     """
     try:
         answer = await session.line_breakpoints.evaluate_object(template, expression, frame_id)

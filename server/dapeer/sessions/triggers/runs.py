@@ -564,8 +564,9 @@ class TriggerRun:
     ) -> Response:
         """Await `work` while the program runs for at most `SECONDS_TO_ANSWER`; return its result.
 
-        `time` is the clock, which leaves out stops. Work that is not done by then is cancelled; errors of `work` are
-        raised here.
+        `time` is the clock, which leaves out stops. It must be new: what it has counted before is part of those
+        seconds. After a result it tells how long the work took. Work that is not done by then is cancelled; errors of
+        `work` are raised here.
 
         Raises:
             TriggerFailed: The time was over first.
