@@ -104,7 +104,7 @@ def suggested_tests(names: Sequence[str], name: str) -> str:
 
     The clause begins with a semicolon: "; there is `a`, `b`". It has at most `MAX_SUGGESTED_TESTS` of
     `names`, in backticks, the most alike first. Likeness is that of the last parts behind `::`; of
-    several names with the same last part only the last one is suggested. The clause is empty if `names`
+    several alike with the same last part only the last one is suggested. The clause is empty if `names`
     is empty.
     """
     by_last = {each.rpartition("::")[2]: each for each in names}

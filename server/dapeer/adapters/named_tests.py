@@ -212,8 +212,7 @@ async def _launch(
     fail.
 
     Raises:
-        ArgumentError: The runner is not installed, no program or more than one has the test, or the `env`
-            of the runner's definition is neither a table nor a list.
+        ArgumentError: The runner is not installed, or no program or more than one has the test.
         AdapterFailed: The tests cannot be built, or their programs cannot be looked up.
         OSError: A file of the tests cannot be read.
     """

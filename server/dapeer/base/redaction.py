@@ -696,9 +696,10 @@ class Redaction:
         """Return a copy of JSON data with the secrets of all texts masked; they are added to `self.found`.
 
         `name` is the name under which the data stands (empty: none), such as a variable's. Within an object it
-        is replaced by the key, or by the object's own `name`, `path` or `expression` for its `value`, `result`
-        and `was`. In a list with an object `name` beside an object `value` (or `key` beside `val`, `0` beside
-        `1`), the text of the first names that of the second. Keys are not masked; numbers and None stay.
+        is replaced by the key; for `value`, `result` and `was` by the object's own `name`, `path` or
+        `expression`, if it has one. In a list with an object `name` beside an object `value` (or `key` beside
+        `val`, `0` beside `1`), the text of the first names that of the second. Keys are not masked; numbers
+        and None stay.
         """
         match value:
             case str():

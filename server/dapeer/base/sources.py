@@ -66,7 +66,7 @@ def read_lines(path: str) -> list[str] | None:
     """Return a file's lines as they are on disk now, without line ends.
 
     The path may lead into a zip archive (`app.pyz/__main__.py`). None means that the file cannot be read, or is
-    larger than `MAX_FILE_BYTES`; bytes that are no UTF-8 become U+FFFD. The list is cached until the file is
+    larger than `MAX_FILE_BYTES`; bytes that are no UTF-8 become U+FFFD. The list may be cached until the file is
     modified, so the caller must not change it; a file in an archive is read at each call.
     """
     try:

@@ -41,8 +41,8 @@ def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
     only they may write to it.
 
     Raises:
-        TarError, EOFError, zlib.error: The archive is damaged, or holds such a thing; what came before it is
-            unpacked.
+        TarError, EOFError, zlib.error: The archive is damaged, or holds such a thing; what came before such a
+            thing is unpacked.
         OSError: The archive is not there, or a file cannot be written.
     """
     with tarfile.open(archive) as tar:

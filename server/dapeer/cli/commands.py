@@ -72,7 +72,7 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
     Raises:
         DapeerError: The definition of an adapter is wrong, the options of an integration cannot be used, or no
             tool belongs to one of the chosen groups.
-        OSError: The runtime folder cannot be written.
+        ExceptionGroup: It wraps an OSError: the runtime folder cannot be written.
         MemoryError: A limit leaves too little memory.
     """
     import anyio

@@ -267,7 +267,7 @@ async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[S
 
     `nvim` is its executable, `nvim_dap` the plugin's folder, `folder` the one that it runs in. The place is
     connected already: keyboard, screen, and dapeer's plugin set up. After the body Neovim is told to quit, and
-    killed if it does not within `SECONDS_TO_QUIT`; its socket is in a temporary folder, which is removed.
+    killed if it does not within twice `SECONDS_TO_QUIT`; its socket is in a temporary folder, which is removed.
 
     Raises:
         UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`, or says something else than it should.

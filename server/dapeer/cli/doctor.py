@@ -566,8 +566,8 @@ def _examine_all() -> list[Finding]:
 
     Each adapter has one finding, in the order of the definitions; behind it are its notes if it was tried. Only
     adapters that are ready are tried: all at once, each on a program in a folder that is removed afterwards.
-    The trials take at most `SECONDS_FOR_ALL` and 3 seconds more. The call blocks until all is known, and runs
-    an event loop of its own, so it must not be called in one.
+    The trials take at most `SECONDS_FOR_ALL` and about 3 seconds more. The call blocks until all is known, and
+    runs an event loop of its own, so it must not be called in one.
 
     Raises:
         DefinitionError: A definition is wrong, or a folder defines an id twice.

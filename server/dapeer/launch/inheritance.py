@@ -58,9 +58,9 @@ class Inheritance:
         """Return lines for the caller: what a new program inherits, what was ended for it, and problems.
 
         `session` is the new program's. `new` are the changes of breakpoints that were sent to other programs; this
-        call waits for them, and for the removal of earlier breakpoints, and there is a line for each session that has
-        not applied one. What is inherited is one line, which also names the sessions of other programs. The list may
-        be empty.
+        call waits for them, and for the removal of earlier breakpoints, and there is a line for each living session
+        that has not applied one. What is inherited is one line, which also names the sessions of other programs. The
+        list may be empty.
         """
         pushes = [*new, *([self.removal_broadcast] if self.removal_broadcast else ())]
         lines = [line for each in pushes for line in await each.wait_for_failures()]
@@ -192,7 +192,7 @@ async def end_earlier_programs(
         requested: The breakpoints of the call, by path.
         functions: The functions at which the call stops or collects.
         filters: The exception filters of the call, which are not set here; None: the call has none, and the
-            report names those that hold then.
+            report names those chosen by then.
 
     Raises:
         RequestTimeout: A program neither ends nor can be killed; nothing is forgotten then.

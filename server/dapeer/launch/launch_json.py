@@ -393,7 +393,7 @@ def _editor_file_variables(variable_values: VariableValues) -> dict[str, Callabl
     """Return functions that return the values of the variables for the file in the editor, by variable.
 
     The dict is empty if the caller has not named that file (`answers["file"]`, absolute or relative to `folder`).
-    Whether the file exists is not checked. For a file outside of `folder`, `relativeFile` is its absolute path.
+    Whether the file exists is not checked. For an absolute path outside of `folder`, `relativeFile` is that path.
     `fileWorkspaceFolder` is `folder`.
     """
     if "file" not in variable_values.answers:

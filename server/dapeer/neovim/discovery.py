@@ -94,9 +94,9 @@ async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
     """Look at the Neovim at an address, and return what it is; None if there is none.
 
     None is also returned if the connection ends early, or an answer is an error. A Neovim that does not
-    answer in time is returned with the state `busy` and only what is known from elsewhere. `project` is
-    dapeer's working directory, from which `folder_distance` is counted; the distance is None if
-    Neovim's folder is unknown, deleted, or of another project.
+    answer in time is returned with the state `busy`, its mode if it told that, and what is known from
+    elsewhere. `project` is dapeer's working directory, from which `folder_distance` is counted; the
+    distance is None if Neovim's folder is unknown, deleted, or of another project.
 
     Raises:
         ForeignListener: Another user of this machine listens there.

@@ -250,8 +250,8 @@ class SharedBreakpoints:
         by path and line on disk.
 
         Raises:
-            LookupError, TypeError, AttributeError: An entry has a wrong shape; `self.signs` then has only the
-                files before.
+            LookupError, TypeError, AttributeError: An entry has a wrong shape; `self.signs` then has no
+                file after the one with that entry.
         """
         files = as_object(signs)
         picture: Picture = {}

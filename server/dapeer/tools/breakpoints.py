@@ -107,7 +107,8 @@ class BreakpointRow:
         """Return the breakpoint as one line: file, line, state, options, text of the line, what is odd.
 
         The file is relative to the project. The text is that of the line to which the adapter has bound the
-        breakpoint; it is left out where `debugger` may not show the file. What is odd stands in brackets at the end.
+        breakpoint, else of its own; it is left out where `debugger` may not show the file. What is odd stands in
+        brackets at the end.
         """
         line = self.requested["line"]
         actual = (
@@ -347,10 +348,10 @@ async def _add_to_shared_set(
 ) -> None:
     """Add breakpoints of one file to the shared set, all or none, and wait until Neovims show them.
 
-    Nothing is sent to adapters here: the caller pushes the file. The breakpoints are counted as set for programs
-    that run. `requested` are checked breakpoints in DAP's terms; each replaces what was at its place (line and
-    column), but one that collects, without a column, leaves a person's breakpoint there. `path` is the file's
-    absolute path.
+    Nothing is sent to adapters here: the caller pushes the file. Callers of all programs, of the next one too, are
+    told what becomes of the breakpoints. `requested` are checked breakpoints in DAP's terms; each replaces what was
+    at its place (line and column), but one that collects, without a column, leaves a person's breakpoint there.
+    `path` is the file's absolute path.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.

@@ -70,13 +70,13 @@ async def dap_collected(
 
     The rows are those that the session's program has recorded for this client, or for nobody in particular;
     those written by now are read first. `at` chooses a place (`shop.py:12`, or a function), `rows` hits by
-    number (`7`, `7-9` or `7-`), `where` those for which an expression over their columns holds; places
-    whose columns it does not fit are left out, if it fits any. Without a choice each place is summed up;
-    `changes` lists only rows that change something, `by` groups rows, `plot` draws the columns of numbers,
-    `timeline` lists the rows of all places in the order of time, and goes with none of these three. All
-    rows of the places that `at` chooses count as reported to this client then, also those that are not
-    shown. The data has the lines as `collected`. `session_id` becomes the default; None: the default
-    session.
+    number (`7`, `7-9` or `7-`; with `timeline` by the place in that), `where` those for which an expression
+    over their columns holds; places whose columns it does not fit are left out, if it fits any. Without a
+    choice each place is summed up; `changes` lists only rows that change something, `by` groups rows,
+    `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time, and
+    goes with none of these three. All rows of the places that `at` chooses count as reported to this client
+    then, also those that are not shown. The data has the lines as `collected`. `session_id` becomes the
+    default; None: the default session.
 
     Raises:
         ArgumentError: There are no such rows, or the choice is invalid.

@@ -483,9 +483,9 @@ def _living_programs_note(call: Call) -> list[str]:
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end.
 
-    It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
-    that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are for the stop,
-    which may be in another process of the program. If `session_id` is left out and the whole program of the
+    It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session that
+    is stopped, or whose program has ended, is shown at once. Nothing is resumed. `evaluate` and `show` are for the
+    stop, which may be in another process of the program. If `session_id` is left out and the whole program of the
     client's session has ended, a note names the programs that live, if any.
 
     Raises:

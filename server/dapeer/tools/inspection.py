@@ -62,11 +62,11 @@ async def dap_current_location(
 ) -> Reply:
     """Return file, line and function of the stop, with the source around it.
 
-    The place is that of the frame shown: the innermost one of the user's code, else the innermost.
-    `context_lines` is the number of source lines before it and behind it. The data has `file`, `line`,
-    `function` and `source`, a text that is empty if the source is not known, and one line that says so for
-    a file that may hold secrets; `file` is empty if the frame has none. A note warns if the file is not
-    what the frame runs, as it has changed since.
+    The place is that of the frame shown: at a planned stop the innermost, unless data was written, else
+    the innermost one of the user's code, if there is one. `context_lines` is the number of source lines
+    before it and behind it. The data has `file`, `line`, `function` and `source`, a text that is empty if
+    the source is not known, and one line that says so for a file that may hold secrets; `file` is empty if
+    the frame has none. A note warns if the file is not what the frame runs, as it has changed since.
 
     Raises:
         NoSession: There is no such session.

@@ -188,8 +188,9 @@ async def _last_write(
     """Run the program once more up to this stop, and return who wrote a value last before.
 
     The second run has all effects of the program. It is a session of its own, which is ended and dropped
-    afterwards; `session` does not move. `seconds` is the time that it may take; `frame` is the adapter's id
-    of the frame in which the expression is meant, None: no frame. The reply has the last write, or else
+    afterwards; `session` does not move. `seconds` is the time that it may take, in native programs once
+    to the entry and once from there; `frame` is the adapter's id of the frame in which the expression is
+    meant, None: no frame. The reply has the last write, or else
     where the value was first seen, and the call that stops there, as far as they are known. The data has
     `writes` (their number; None: it is not known), `same` (whether the second run came to this stop) and
     `told` (the lines of the text).

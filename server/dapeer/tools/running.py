@@ -56,7 +56,7 @@ async def repeat(
     """Run a program up to `times` times, until a run does not pass or `seconds` are over.
 
     `begin` is called without arguments and awaited for each run: it starts the program and returns its session.
-    A run passes if it ends without a failure: with `until="failure"` its other stops are resumed and counted,
+    A run passes only if it ends without a failure: with `until="failure"` its other stops are resumed and counted,
     with `until="stop"` it must not stop at all. Return the last session and the tally. A run that passes is
     terminated with all that it has started, and all but the last of them are forgotten. A last run that has not
     passed stays as it is: stopped at its failure, say, or still running when the time is up. A cancelled call

@@ -44,8 +44,8 @@ async def dap_stacktrace(
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
     The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks
-    are listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that
-    follow each other are one line, and count as one. The data has `thread_id`, `total_frames` and `frames`, where
+    are listed. `levels` frames are listed from number `start_frame` (0: the innermost); longer runs of library
+    frames are folded into one line, and count as one. The data has `thread_id`, `total_frames` and `frames`, where
     folded frames are one object with their number, `folded`; of a running program `state` and `threads`, each
     with `thread_id` (None for a task), `name` and `frames`.
 

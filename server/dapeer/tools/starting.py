@@ -643,18 +643,18 @@ async def _start_compound(
 ) -> Reply:
     """Start the configurations that a compound names, as a group; return the first stop.
 
-    All members are prepared before the first is started; with `arguments.fresh`, programs that the client
-    has started before are ended then. A configuration
-    that is named twice is started once. The group has the compound's name. `tasks` are those that run
-    before the compound, which are awaited. `triggers` (what to do while a program runs) are for the first
-    member; `options` say what to evaluate and show, and how long to wait. If nothing stops in time, the
-    reply shows a member that runs, or the first if all have ended.
+    All members are prepared before the first is started; with `arguments.fresh`, programs that the client has
+    started before are ended then. A configuration that is named twice is started once. The group has the
+    compound's name, or that with a number. `tasks` are those that run before the compound, which are awaited.
+    `triggers` (what to do while a program runs) are for the first member; `options` say what to evaluate and
+    show, and how long to wait. If nothing stops in time, the reply shows a member that runs, or the first if all
+    have ended.
 
     Raises:
         ArgumentError: The compound names no configuration, or arguments are given that only one program can
             have: any input of the program but `env`, or `repeat`, or several `processes`.
-        DapeerError: A task fails, or a member cannot be started; those that were are ended. Or `triggers`
-            cannot be begun; then all members run on.
+        DapeerError: A task fails, a member cannot be started, or `triggers` cannot be begun; members that were
+            started are ended.
     """
     given = arguments.as_request().inputs.keys() - {"env"}
     if given or arguments.is_repeated or arguments.processes > 1:
@@ -688,9 +688,9 @@ async def _start_several(
 
     The group has the name of the program's file, else of the module or the configuration, or `code`; its members
     have the labels 0, 1 and so on. In arguments and environment `{i}` is the number of the process, from 0. With
-    `fresh`, earlier programs are ended once all members are prepared. `triggers` (requests or
-    input for the program) are sent in the background, to the first member. `options` say what to evaluate and show,
-    and how long to wait: if nothing stops in that time, the reply shows a member that runs. The session shown
+    `fresh`, earlier programs are ended once all members are prepared. `triggers` (requests or input for the
+    program) are sent in the background, to the first member. `options` say what to evaluate and show, and how long
+    to wait: if nothing stops in that time, the reply shows one that runs, or else the first. The session shown
     becomes the client's default.
 
     Raises:

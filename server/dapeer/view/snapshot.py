@@ -440,10 +440,10 @@ def exception_text(stop: Stop) -> str:
 def _description(stop: Stop) -> str:
     """Return the adapter's description of a stop if it says more than reason and exception; else empty.
 
-    A description says more if their text does not contain it, and it does not contain the reason; upper and
-    lower case are the same, and "Paused on" at its beginning is dropped. At a failed assertion `ASSERTION` is
-    returned instead of one that says more. At a signal the result is always the signal's name; it is empty at
-    any other stop whose reason was found in its innermost frame (`stop.real_reason`).
+    A description says more if their text does not contain it, and it does not contain the reason; upper and lower
+    case are the same, and "Paused on" at its beginning is dropped. At a failed assertion `ASSERTION` is returned
+    instead of one that says more. Where `stop.findings` has a signal, the result is its name; it is empty at any
+    other stop whose reason was found in its innermost frame (`stop.real_reason`).
     """
     if stop.findings.signal or stop.real_reason:
         return stop.findings.signal

@@ -408,8 +408,8 @@ def _members(text: str) -> dict[str, str] | None:
 
     The members are those of the longest brackets within the first `MAX_READ_CHARS` characters; each has its text
     behind the name and `=` or `:`. Marks of elements left out (`LEFT_OUT`) are skipped. None if there are no such
-    brackets, more than half of the text is outside of them, they are empty, an element has no name, or two have the
-    same.
+    brackets, more than half of these characters is outside of them, they are empty, an element has no name, or two
+    have the same.
     """
     value = parse_brackets(text[:MAX_READ_CHARS])
     group = main_group(value, len(text))

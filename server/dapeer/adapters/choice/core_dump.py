@@ -41,7 +41,7 @@ def read_core(path: str) -> CoreDump:
     """Return what a core dump says: of 64-bit Linux its program and signal, of others only that it is one.
 
     `path` is the file's, which is read. What the dump does not say is an empty text, and so is the program if
-    its file is not there any more. Only little-endian ELF files count as core dumps.
+    none of the mapped files is there any more. Only little-endian ELF files count as core dumps.
 
     Raises:
         ArgumentError: The file cannot be read, or is no such core dump.

@@ -67,11 +67,11 @@ def conditions_hold(
 ) -> bool:
     """Return whether all conditions of a variant hold for a launch; False for one without conditions.
 
-    `inputs` are the caller's, by name; `config` is the caller's own configuration, with keys of the
-    adapter. The conditions are `given` (one of these inputs has a value), `without` (`config` has none of
-    these keys), `unless` (`config` has none of these values at their keys), `root` (dapeer runs as root),
-    and those on the program's file (`binary`, `holds`, `names`, `outside`, `inside`), which may be read;
-    they do not hold without a program.
+    `inputs` are the caller's, by name; `config` is the caller's own configuration, with keys of the adapter. The
+    conditions are `given` (one of these inputs has a value), `without` (`config` has none of these keys), `unless`
+    (`config` has none of these values at their keys), `root` (dapeer runs as root on Linux), and those on the
+    program's file (`binary`, `holds`, `names`, `outside`, `inside`), which may be read; they do not hold without a
+    program.
     """
     program = inputs.get("program")
     matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)

@@ -348,13 +348,13 @@ class LogPointReader:
     def read(self, body: Body) -> Iterator[Body]:
         """Yield the bodies that replace the body of an output event, in order.
 
-        `body` is that event's. Each message of a log point becomes one body, without the marks around it (by
-        which dapeer finds it) and with the log point's location; other output comes in between, unchanged. What
-        may be the beginning of a message is kept for the next call, so there may be no body. As long as the
-        program had no log point, and for an empty output, `body` itself is yielded. Where the adapter names the
-        location itself (`line` of `body`), output in which a message begins counts as the log point's as a
-        whole: a log point that collects gives one body for each message, and what stands between them is
-        dropped; any other gives a single body.
+        `body` is that event's. Each message of a log point becomes one body, without the marks around it (by which
+        dapeer finds it) and with the log point's location; other output comes in between, without the line end behind a
+        message. What may be the beginning of a message is kept for the next call, so there may be no body. As long as
+        the program had no log point, and for an empty output, `body` itself is yielded. Where the adapter names the
+        location itself (`line` of `body`), output in which a message begins counts as the log point's as a whole: a log
+        point that collects gives one body for each message, and what stands between them is dropped; any other gives a
+        single body.
         """
         category, text = category_of(body), str(body.get("output") or "")
         found = self._begin.search(text) if body.get("line") else None

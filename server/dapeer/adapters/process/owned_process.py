@@ -379,7 +379,7 @@ class Processes:
         none is killed, waited for, or owned any more.
 
         The rest of a session is killed since some adapters leave a debuggee behind, in a process group of its own that
-        nobody has told us of; but nobody leaves the session that an adapter leads.
+        nobody has told us of; but most stay in the session that an adapter leads.
         """
         if self._attached is not None:
             self.detach()
@@ -454,7 +454,7 @@ class OwnedProcess:
         """Kill the living members of the POSIX session that this process leads, and return them.
 
         This process is one of them if it still lives, as another object. The search is repeated until it finds no
-        member that was not found before. Each is killed (SIGKILL) with its process group; one that has left the
+        member that was not found before. Each is killed (SIGKILL) with the group that it leads; one that has left the
         session since it was listed is spared, but returned, too. Their end is not waited for; the caller closes the
         returned processes. The result is empty if this process leads no session, or another process has its number
         by now.

@@ -373,9 +373,9 @@ async def stream_of(
     """Return the stream to an adapter that dapeer started: its stdio, or a connection.
 
     `connect_again` takes no arguments, and makes one attempt to connect to the adapter as a server: after an
-    `OSError` it is called again, for `seconds` at most, until it returns a `PromptStream`; its other errors leave
-    this function. With None the adapter uses its stdio, a `StdioStream` is returned at once, and `seconds` is not
-    used. The adapter's process is not killed at a failure.
+    `OSError` it is called again, for `seconds` at most, until it returns a `PromptStream`; its other errors but
+    `ForeignListener` leave this function. With None the adapter uses its stdio, a `StdioStream` is returned at
+    once, and `seconds` is not used. The adapter's process is not killed at a failure.
 
     Raises:
         AdapterFailed: The server does not listen in time, has ended, or another user listens in its place.

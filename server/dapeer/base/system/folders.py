@@ -31,7 +31,7 @@ def temporary_folder(parent: str | None = None) -> Generator[Path]:
     no lock, and the folder stays then. What cannot be removed after the body is left, and nothing is raised.
 
     Raises:
-        OSError: The folder cannot be made; or it cannot be locked, then it stays.
+        OSError: The folder cannot be made; or it cannot be locked, then it is removed.
     """
     folder, lock = _make_locked(parent)
     try:
@@ -66,7 +66,7 @@ def _make_locked(parent: str | None) -> tuple[Path, int | None]:
     ends the lock, and removes the folder.
 
     Raises:
-        OSError: The folder cannot be made; or it cannot be locked, then it stays.
+        OSError: The folder cannot be made; or it cannot be locked, then it is removed.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))

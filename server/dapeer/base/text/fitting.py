@@ -69,10 +69,10 @@ class Item:
 def parse_brackets(text: str) -> Item:
     """Return the structure of a value's text: its bracketed parts, and the elements between their commas.
 
-    The result stands for the whole text, which commas outside brackets do not split; `groups` of an element
-    are the brackets in it, and `items` of brackets their elements, without an empty last one. `<` is a
-    bracket only before a name, as in `<Cart …>`. Brackets that are not closed end with the text. Brackets
-    and commas in quoted strings do not count, nor do notes on a size such as `(3)`.
+    The result stands for the whole text, which commas outside brackets do not split; `groups` of an element are the
+    brackets in it, and `items` of brackets their elements, without an empty last one if they are closed. `<` is a
+    bracket only before a name, as in `<Cart …>`. Brackets that are not closed end with the text. Brackets and
+    commas in quoted strings do not count, nor do notes on a size such as `(3)`.
     """
     whole = Item(text, 0, len(text))
     open_groups: list[Group] = []
@@ -199,7 +199,7 @@ def _length(text: str) -> int:
 def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     """Return an adapter's text of a value, cut to about `limit` characters where its brackets allow it.
 
-    A list keeps its beginning and its end; an object first shows the members whose names are in
+    A list keeps its beginning, and its end if it fits; an object first shows the members whose names are in
     `preferred`, then, if they are written `name=value`, numbers and texts, and containers and None last.
     The number of elements is added where some are left out, if the text does not have it and is read whole.
     A text that fits is returned without repeated sizes and the addresses of Ruby's objects, else as it is;
@@ -305,7 +305,7 @@ def _name(item: Item) -> str:
 def _display_rank(item: Item) -> int:
     """Return the rank by which members of an object are shown: the lowest first.
 
-    0: a number, a truth value, a text, or no named member; 1: other values; 2: a container; 3: None.
+    0: a number, a truth value, a text, or no named member; 1: other values; 2: what begins with a bracket; 3: None.
     """
     member = _MEMBER.match(item.text)
     if member is None:
@@ -476,11 +476,11 @@ def is_list(text: str) -> bool:
 def with_elements(text: str, elements: Sequence[tuple[str, str]]) -> str:
     """Return a folded value's text with its first elements filled in.
 
-    `elements` are the names and texts of the first children, as the adapter gives them in `variables`; without
-    any, the text is unchanged. They replace all that is in the value's longest brackets, with names where its
-    own text or the names show that it is no list. `, …` ends a list that has more elements than were given;
-    names are not followed by it. A text that is mostly outside of brackets stays, and gets them with names, in
-    braces, behind it, and behind ` →` if it begins with an address.
+    `elements` are the names and texts of the first children, as the adapter gives them in `variables`; without any,
+    the text is unchanged. They replace all that is in the value's longest brackets, with names where its own text
+    or the names show that it is no list. `, …` ends a list that has more elements than were given, or whose text
+    ended so; names are not followed by it. A text that is mostly outside of brackets stays, and gets them with
+    names, in braces, behind it, and behind ` →` if it begins with an address.
 
     >>> with_elements("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
     '(1000) [{id: 1}, {id: 2}, …]'

@@ -310,7 +310,7 @@ GONE: Final = (
 def run(argv: Sequence[str]) -> int:
     """Run a debugging command: call its tool and write the answer; return the exit code.
 
-    `argv` is the command line, from the command on. `script` and `call` are handled by modules of their own.
+    `argv` is the command line, from the command on. `script` is handled by a module of its own.
     The exit code is 0 after an answer; for a command that waits for a program, `answers.exit_code` gives it
     (3: ended with an error, 124: still runs). It is 1 for an error, and 130 after Ctrl-C. `script` has codes
     of its own.

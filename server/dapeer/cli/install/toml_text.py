@@ -247,11 +247,11 @@ def _with_table_appended(
 ) -> Iterator[str]:
     """Yield candidates of a TOML text with a new table: first at its end, then in inline tables.
 
-    `path` are the table's keys, the outermost first; `table` has its values. The keys in `path` and those
-    of `table` itself must be bare keys, as they are not quoted. None as `text`: there is no file, and only
-    the new table is yielded. Else `text` must be valid TOML: it is yielded with the table before the line
-    ends at its end, and once more for each inline table at `path` without its last key: with the new table
-    as a last member of that. Nothing is checked: a candidate may be no valid TOML.
+    `path` are the table's keys, the outermost first; `table` has its values. The keys in `path` and those of
+    `table` itself must be bare keys, as they are not quoted. None as `text`: there is no file, and only the new
+    table is yielded. Else `text` must be valid TOML: it is yielded with the table before the line ends at its end,
+    and once more for each inline table that is a statement's value, at `path` without its last key: with the new
+    table as a last member of that. Nothing is checked: a candidate may be no valid TOML.
     """
     if text is None:
         yield _table(path, table, "\n") + "\n"

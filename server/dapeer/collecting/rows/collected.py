@@ -284,9 +284,9 @@ class Collected:
         """Return the collection of a point in a process, by their numbers; it is made if it is new.
 
         `process` is a process id for rows that the process itself writes (`TRACER`), and the number of its session for
-        others (`LOG`, and those of a watch that dapeer steps for). `number` is the point's. None: there is no such
-        point. `recorded_by` is how the rows come: `TRACER`, `LOG`, or empty for neither; a collection that exists keeps
-        its own.
+        others (`LOG`, and those of a watch that dapeer drives). `number` is the point's. None: there is no such
+        point. `recorded_by` is how the rows come: `TRACER`, `LOG`, a watch's method or empty; a collection that exists
+        keeps its own.
         """
         point = self.points.get(number)
         if point is None:
@@ -303,7 +303,7 @@ class Collected:
         """Add one row of a process, which came by itself; its point is in the row.
 
         A row of an unknown point, or with another number of cells than the point has, is dropped. `recorded_by` is how it
-        comes, `TRACER` or `LOG`; it counts only where the row is the first of its point in the process.
+        comes (`TRACER`, `LOG` or a watch's method); it counts only where the row is the first of its point in the process.
         """
         collection = self.collection_of(process, row.point, recorded_by)
         if collection is None or len(row.cells) != collection.table.width:

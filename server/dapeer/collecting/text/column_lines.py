@@ -337,7 +337,7 @@ def odd_row_lines(found: ShownColumns) -> Iterator[str]:
     `found` has the columns of a table, which must have a row. At most `ODD_ROWS` odd rows are shown with their
     reasons, chosen in this order: those that repeat others, then the rest by index, then the first and last
     row, which may so be shown without reasons. A last line says how many odd rows were not chosen. A range,
-    such as `#3…#9 alike` (`#3 alike`: one row), has the hits of the first and last row that is left out, and
+    such as `#3…9 alike` (`#3 alike`: one row), has the hits of the first and last row that is left out, and
     how many rows the program has dropped between these two, if any.
     """
     why = found.oddities_by_row()

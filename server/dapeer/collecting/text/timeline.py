@@ -310,7 +310,7 @@ def news_lines(collections: Iterable[Collection], project: Path, client: str = "
     new rows of several points are one list in the order of time, without points that have no new row; not so
     if one of them records calls, is a watch, or expects something. Otherwise each of the first `MAX_POINTS`
     points has a summary, which is only a head line if none of its rows is new, so callers pass collections
-    with news; a last line counts the points beyond these, and, if several points that do not record calls
+    with news; then a line counts the points beyond these, and, if several points that do not record calls
     have new rows, one names the tool for the whole order. Empty: no collection has rows. `client` is the
     client's key; an empty one has been told of nothing. Nothing is marked as reported. Paths are relative to
     `project`.

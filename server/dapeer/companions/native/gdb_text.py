@@ -65,7 +65,7 @@ def _printer_text(value: Any, printer: Any, max_chars: int) -> str | None:
 
     `printer` is GDB's pretty-printer for the value; what its methods raise is raised here. With the display
     hint `string` the value is shown in quotes up to `MAX_RESULT_CHARS`, whatever `max_chars` is, with its
-    length where it is cut. Otherwise a smart pointer is shown as its object, behind the printer's
+    length, if known, where it is cut. Otherwise a smart pointer is shown as its object, behind the printer's
     `to_string`, and everything else that can have children as a structure, both in about `max_chars`
     characters. None: the printer has neither that hint nor `children`, even if its `to_string` gives a
     text; or the smart pointer points to `void` or a function, or its text is empty, as of a null pointer to

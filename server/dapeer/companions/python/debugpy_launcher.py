@@ -283,8 +283,8 @@ def hide_launcher(patch: Any) -> None:
     """Have frames of debugpy and this launcher removed from the traceback that Python prints at the end.
 
     A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program
-    never sees ours. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
-    its `undo` puts back what was replaced by it.
+    sees none of ours while it runs. `patch` is this patch's `patching.Row`: it calls this function when it
+    is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         KeyError: debugpy has not been imported.

@@ -195,7 +195,7 @@ class OpenCode:
             OpenCodeLocked: It requires a password, or another one.
             OpenCodeMissing: It does not know the path or the id in it.
             OpenCodeFailed: It refuses the request, or its response is no JSON, so that it is no OpenCode server.
-            OSError: The connection was closed while its owner was checked, or its other end is on another machine.
+            OSError: The connection was closed while its owner was checked.
         """
         timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:

@@ -72,9 +72,10 @@ def claim_name(url: str, directory: str) -> NameClaim:
     """Claim the first name at a server, in a directory, that no other core has: `dapeer`, `dapeer-2`, ….
 
     A name is a locked file in the user's folder; the claim holds the lock until it is released, or the
-    process ends. If the names up to `dapeer-8` are all taken, the claim has `dapeer-9`, and if there can be
-    no file, it has `dapeer`; it shares that name with other cores then, as all do on Windows. No error is
-    raised. `url` is the server's, `directory` is the directory as that server calls it.
+    process ends. If the names up to `dapeer-8` are all taken, or no file can be opened, the claim has
+    `dapeer-9`, and if the folder cannot be made or a file not written, `dapeer`; it shares that name
+    with other cores then, as all do on Windows. No error is raised. `url` is the server's, `directory`
+    is the directory as that server calls it.
     """
     with contextlib.suppress(OSError):
         folder = folder_names.make_private(_folder())

@@ -242,11 +242,11 @@ def _find_next_server(
 ) -> Server | None:
     """Find or start the next server after `lost` has ended, and return it once it knows the client.
 
-    The client gets errors for its open requests before, on stdout, and afterwards notifications that everything may
-    have changed; an `initialize` that was not answered is put back into its queue. It may take as long as a server
-    may take to start; it also waits for other processes that start a server for the project. None: the client has
-    left, or a server that the bridge itself has started ended without having answered anything, and no other is
-    found.
+    The client gets errors for its open requests (a diff is rejected, streams stay) before, on stdout, and
+    afterwards notifications that everything may have changed; an `initialize` that was not answered is put back
+    into its queue. It may take as long as a server may take to start; it also waits for other processes that start
+    a server for the project. None: the client has left, or a server that the bridge itself has started ended
+    without having answered anything, and no other is found.
 
     Args:
         lost: The server that has ended.
@@ -297,10 +297,10 @@ def _open_or_find_next(
 
     None: there is no next server, or the client has left. The new server fails if it has ended, or sends or takes
     nothing for `SECONDS_TO_OPEN`; the search for a next one takes as long as a server may take to start. A server
-    that is not returned is closed. On stdout, the client gets errors for what it has asked a server that failed,
-    and notifications that everything may have changed. `what` is a name of the server for the client, as the
-    beginning of a sentence, `wish` what the client has asked of a server, `client` the client itself, which is
-    watched for its end, and `client_requests` what it has sent that a new server must know.
+    that fails is closed. On stdout, the client gets errors for what it has asked a server that failed, and
+    notifications that everything may have changed. `what` is a name of the server for the client, as the beginning
+    of a sentence, `wish` what the client has asked of a server, `client` the client itself, which is watched for
+    its end, and `client_requests` what it has sent that a new server must know.
 
     Raises:
         OSError: No process can be started for a next server, or stdout is closed.

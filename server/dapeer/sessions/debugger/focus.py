@@ -92,8 +92,9 @@ class Focus:
         """The session to use when none is named; None: there is none.
 
         It is the one that the client has used last, even if it has ended, or one that a person has started in Neovim
-        after that one's program had ended. A client that has used none gets the first session of the only program that
-        runs; if none or several run, `focused`: the first session of the program that was started or joined last.
+        after it, once that one's program has ended. A client that has used none gets the first session of the only
+        program that runs; if none or several run, `focused`: the first session of the program that was started or
+        joined last.
         """
         debugger, used = self._debugger, self._last_used
         if used is not None:
@@ -172,7 +173,7 @@ class Focus:
         return self._last_used
 
     def _started_since(self, last_used: Session) -> Session | None:
-        """Return the session that a person has started in Neovim after the program of `last_used` has ended.
+        """Return the session that a person has started in Neovim since `last_used` began, if its program is over.
 
         None: none.
         """

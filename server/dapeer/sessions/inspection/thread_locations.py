@@ -247,13 +247,12 @@ class ThreadLocator:
     ) -> Mapping[str, Value]:
         """Ask the program for a running thread's variables in a frame, or for the `value` at `path`.
 
-        `frame_id` is an id that `give_frame_id` has returned. `path` is one such as `self.orders[3].price`;
-        empty: the frame itself. With `runs` it may be any expression, whose code another thread of the program
-        then runs, for two seconds at most. `max_chars` is how long the text of the value is about (None:
-        short). The answer has `value` (None without a path) and `variables`, those in the frame or in the
-        value; or only `error`, which says why nothing was read: also where the frame has gone on, a request
-        fails, or the program has not answered within `seconds`. The adapter's definition must have expressions
-        for this (`reads_running`).
+        `frame_id` is an id that `give_frame_id` has returned. `path` is one such as `self.orders[3].price`; empty: the
+        frame itself. With `runs` it may be any expression, whose code another thread of the program then runs, awaited
+        for two seconds at most. `max_chars` is how long the text of the value is about (None: short). The answer has
+        `value` (None without a path) and `variables`, those in the frame or in the value; or only `error`, which says
+        why nothing was read: also where the frame has gone on, a request fails, or the program has not answered within
+        `seconds`. The adapter's definition must have expressions for this (`reads_running`).
 
         Raises:
             ArgumentError: There is no such frame.

@@ -169,7 +169,7 @@ def foreign_listener(processes: Processes, host: str, port: int) -> str:
     `host` is `localhost`, a name below it, or an address of this machine. Several processes are separated by
     commas, `MAX_NAMED_LISTENERS` at most; those that the system hides from dapeer are left out; if it hides all,
     the result is `another user's process`. It reads the system's tables, and is to be called where none of the
-    programs listens there. Empty: nobody listens, or `processes` says that the system does not tell who listens.
+    programs listens there. Empty: nobody listens, or `processes.is_known` is false.
     """
     if not processes.is_known:
         return ""
@@ -365,7 +365,8 @@ class Readiness:
         incomplete.
 
         Raises:
-            PatternOverdue: The pattern takes too long; the output up to here is not searched again.
+            PatternOverdue: The pattern takes too long; of the output up to here only an incomplete last line is
+                searched again.
         """
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._searched_to))

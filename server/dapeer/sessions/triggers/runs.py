@@ -439,8 +439,8 @@ class TriggerRun:
     def take_lines(self) -> Iterator[str]:
         """Yield a line for each trigger whose state has changed since the last call; mark each as told then.
 
-        Triggers that wait for their turn since then share one line, the last, which counts them. What the caller
-        does not iterate over is not marked.
+        Triggers that wait for their turn since then share one line, the last, which counts them. Marking goes
+        on only as the caller iterates.
         """
         queued = 0
         for each in self.trigger_progress:

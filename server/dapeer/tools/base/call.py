@@ -69,16 +69,16 @@ class Call:
     def session(self, session_id: int | None) -> Session:
         """Return the session that a call acts on: the one with this id, or the client's default session.
 
-        Where that session is debugged as its first child, the child is returned. Without an id, a stopped
-        process of the default's program comes before one that runs. The session becomes the client's default,
-        one that is given by id also where an error follows. A session that has ended is returned, too, if its
-        id is given, or if it is the default and no other program lives: the caller checks. If, without an id,
-        it is another session than that of the client's last answer, a note on this is added to the call's
-        answer.
+        Where that session is debugged as its first child, the child is returned. Without an id, a stopped process of
+        the default's program comes before one that runs. The session becomes the client's default unless, without an
+        id, it is of another program; one that is given by id also where an error follows. A session that has ended is
+        returned, too, if its id is given, or if it is the default and no other program lives, or its own goes on
+        unstopped: the caller checks. If, without an id, it is another session than that of the client's last answer, a
+        note on this is added to the call's answer.
 
         Raises:
             NoSession: There is no such session, or without an id it is not clear which one is meant, or the
-                default process has ended while its program goes on.
+                default process has ended while another one of its program is stopped.
             NotStopped: A signal killed the session's process while it was stopped.
         """
         last = self.focus.last

@@ -192,10 +192,10 @@ async def evaluate_in_frame(
     """Evaluate expressions in a frame of a running thread, and return a reply with their results.
 
     The expressions are evaluated one after the other, each for at most `SECONDS_TO_READ`, and all within the time
-    `left`; those behind it have an error. What cannot be read without running code (such as a call) is run by another
-    thread of the program; asking for consent is the caller's task. `frame` is the frame's id, from `frame_id_mark` or
-    `frame_to_read`. `max_chars` is how many characters of the values are shown (None: as many as usual), of several
-    at most an equal share of `MAX_WHOLE_CHARS`.
+    `left`; those behind it have an error. What cannot be read without running code (such as a call) is run by
+    another thread of the program; asking for consent is the caller's task. `frame` is the frame's id, from
+    `frame_id_mark` or `frame_to_read`. `max_chars` is how many characters of the values are shown (None: as many as
+    usual), of several at most an equal share of `MAX_WHOLE_CHARS`, or `VALUE_CHARS`.
 
     The reply's data has `frame`, a line that names the place. A single expression has its fields beside that:
     `expression`, `result` and perhaps `type`. Of several expressions, `values` is a list of these fields in their
@@ -304,12 +304,12 @@ async def inspect(session: Session, remaining: RemainingTime) -> None:
 async def observe(session: Session, options: StopOptions, remaining: RemainingTime) -> Observation:
     """Evaluate the caller's expressions at a session's stop, and return both as an `Observation`.
 
-    The stop has been inspected. `options.evaluate` has the expressions, which are evaluated in the top frame
-    and together get a part of the time `remaining`. `values` of the result has their texts (`values`) and
-    errors (`failed`) by expression; those that there was no time for have an error. If there are expressions,
-    and the program runs or has ended, a note (`notes`) says that nothing was evaluated. If another client
-    resumes the program meanwhile, `resumed` (the stop that has ended) and `end_cause` say so; without
-    expressions they are not set.
+    The stop has been inspected. `options.evaluate` has the expressions, which are evaluated in the frame to show
+    first, and together get a part of the time `remaining`. `values` of the result has their texts (`values`) and
+    errors (`failed`) by expression; those that there was no time for have an error. If there are expressions, and
+    the program runs or has ended, a note (`notes`) says that nothing was evaluated. If another client resumes the
+    program meanwhile, `resumed` (the stop that has ended) and `end_cause` say so; without expressions they are
+    not set.
 
     Raises:
         NotStopped: There are expressions, and the program left the stop before the first was evaluated.
@@ -329,7 +329,7 @@ async def observe(session: Session, options: StopOptions, remaining: RemainingTi
 async def _evaluate_at_stop(
     session: Session, state: str, expressions: Sequence[str], remaining: RemainingTime
 ) -> Part:
-    """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
+    """Evaluate expressions in the frame that a stop shows first; return them as fields of a snapshot.
 
     In the result `values` has the text of each value by expression, and `failed` the error of each expression
     that failed, also by expression. If `state` is not `stopped` (but `ended`, or another for a program that

@@ -164,8 +164,8 @@ def describe_validation_error(error: ValidationError, schema: Json) -> str:
     """Return one sentence on the first invalid argument of a call, for the assistant that made the call.
 
     It names the argument, and says what is allowed there, that it is required, or that it is unknown. `schema` is
-    the tool's input schema as the client knows it; its properties are named if the argument is unknown, or has to
-    be an object.
+    the tool's input schema as the client knows it. Of an unknown argument the name that may be meant is told, or
+    all that exist there; of one that has to be an object its properties.
     """
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"

@@ -120,8 +120,8 @@ def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
 def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
     """Raise an error if an expression to be collected does not parse.
 
-    `python`: they are Python's, where one with an f-string or t-string passes in any case; of other
-    languages only unmatched braces and a missing operand at the end are found.
+    `python`: they are Python's, where a syntax error in one with an f-string or t-string passes; of other languages
+    only unmatched braces and a missing operand at the end are found.
 
     Raises:
         ArgumentError: An expression does not parse.
@@ -203,9 +203,9 @@ def _operands(tree: ast.expr) -> Iterator[ast.expr]:
     """Yield the parts of an expression's tree whose values explain its result; may yield one twice.
 
     Of a comparison these are its sides that are no constants, not divided further. Of `and`, `or`, unary
-    operators, calls (the object of a method, and positional arguments) and comprehensions of lists and
-    generators (what the first `for` runs over) they are the operands of those parts. Any other node is
-    yielded itself; a constant and a name of `builtins` yield nothing.
+    operators, `*x`, calls (the object of a method, and positional arguments) and comprehensions of lists
+    and generators (what the first `for` runs over) they are the operands of those parts. Any other node
+    is yielded itself; a constant and a name of `builtins` yield nothing.
     """
     if isinstance(tree, ast.Constant) or (
         isinstance(tree, ast.Name) and hasattr(builtins, tree.id)

@@ -117,9 +117,9 @@ async def _wait_and_inspect(
     """Wait for a stop after number `epoch`, or the end; inspect it, and return its session.
 
     None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues
-    while there is time; when the time is over, the session is returned although it may run. `remaining` is the time
-    of the call, which limits the inspection. `old` are stops of other processes that were there before: until the
-    first inspection they count only if nothing else comes soon.
+    while there is time; if the time was over before the inspection, the session is returned although it may run.
+    `remaining` is the time of the call, which limits the inspection. `old` are stops of other processes that were
+    there before: until the first inspection they count only if nothing else comes soon.
     """
     rest, program = RemainingTime(timeout_ms), session.program
     while True:

@@ -153,9 +153,10 @@ class MonitoringHooks:
         """Record that a function begins; return `DISABLE` if its code has no plan, else None.
 
         A code has no plan where nothing is recorded or watched and no breakpoint of a function stops; with
-        `DISABLE`, Python does not call this method for the code again. The method is the callback of
-        `PY_START`; it takes the frame of the function from the stack. The first call for a code makes its plan,
-        and switches on further events for it. A thread may stop here, at a breakpoint of the function.
+        `DISABLE`, Python does not call this method for the code again until the events are restarted. The
+        method is the callback of `PY_START`; it takes the frame of the function from the stack. The first
+        call for a code makes its plan, and switches on further events for it. A thread may stop here, at a
+        breakpoint of the function.
         """
         frame = current(UP)
         plan = self._ensure_plan(frame)

@@ -67,7 +67,7 @@ EXITS = patching.Row(
 
 @INFORM
 def inform(patch: Any) -> None:
-    """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
+    """Patch pydevd so that `exceptionInfo` gets the whole message of an exception, and its traceback.
 
     The message has lines about a group's members, the worker process and, where `justMyCode` hides libraries, the
     place in a library; the traceback has the causes in order, the latest last. `patch` is this patch's

@@ -177,7 +177,7 @@ def show_logged_error(failure: Any) -> None:
     none, or where the exception is not the one that is being handled, or has no frame of the program; but an
     `Exception` that a collected Deferred logs is always passed to `show_collected`, which stops or reports it.
     The function returns when the user resumes, or at once where the debugger does not stop at uncaught
-    exceptions. It raises only Ctrl+C and what the program's signal handler raises meanwhile (`guard.hook`).
+    exceptions. It raises only what `guard.hook` lets out, such as Ctrl+C.
     """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):

@@ -316,7 +316,7 @@ def has_line_numbers(path: bytes) -> bool:
     Raises:
         OSError: The file cannot be read.
         struct.error: The file is cut off, or has no table of sections.
-        OverflowError: A place or length that the file states is too large to read at.
+        ValueError, OverflowError, MemoryError: A place or length that the file states is too large.
     """
     with open(path, "rb") as file:
         head = file.read(64)

@@ -68,7 +68,7 @@ def kind_of(value: Any) -> tuple[str, str]:
 def first_members(value: Any) -> list[tuple[str, Any]]:
     """Return the first `MAX_MEMBERS` members of a dict, list, tuple or object, as (label, value) pairs.
 
-    Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or
+    Labels are a dictionary's keys as texts of about 40 characters at most, indices such as `[0]` of a list or
     tuple, or, for any other object, the names of its attributes, public ones first, without those that
     begin with two underscores. The list is empty for an object without attributes, such as a set or a
     number, and for one whose class has a slot or property `__wrapped__`. No code of the program runs.

@@ -473,7 +473,8 @@ class LastWrites:
         """Return where a write was seen, as a dict: stack, hits of the line, and who else may have done it.
 
         `frame` is the frame that was looked at, and `line` the line of its code that has ended or is about to run.
-        `going` is the entry of `_frames_at_line` for that line if the line has ended; None: it is about to run.
+        `going` is the entry of `_frames_at_line` for that line if the line has ended; None: it is about to run, or
+        did not name the owner when it began.
 
         The dict always has five keys. `stack` is a list of pairs of code object and line, the innermost first,
         without dapeer's own frames; at most `MAX_FRAMES`. `hit` is how often the line has begun to run, without a
@@ -500,9 +501,9 @@ class LastWrites:
 
         `tree` is the expression, `names` the frame of the evaluation. All lines on the stack that are not over yet are
         looked at before, and what those have changed is remembered. The keys are `writes` (their number), `now` (the
-        value's text, `(nothing)` if there is none) and, if anything is known, `before`, `stack` (name, file and line of
-        each frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in `_place`; `unseen` is also
-        True if no look has seen the latest change.
+        value's text, `(nothing)` if there is none) and, if anything is known, `stack` (name, file and line of each
+        frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in `_place`, with `before` if a look
+        has seen a change; `unseen` is also True if no look has seen the latest one.
 
         Raises:
             InvalidExpression: The object or key of an attribute or element cannot be evaluated.

@@ -812,10 +812,10 @@ def named_object_text(value: Any, kind: Any) -> str | None:
     """Return a text that names a function, method, class or module of Python; None for any other value.
 
     The text is `<function NAME(PARAMETERS) FILE:LINE>`, `<method NAME of OWNER>`, `<class MODULE.NAME>` or
-    `<module NAME>`. NAME is the qualified one, but without the function around a function; OWNER is `class
-    NAME`, or an object's class as `<NAME>`. FILE, a name without a folder, and LINE say where a function is
-    defined; PARAMETERS are names without `*args` and `**kwargs`. `kind` is the type of `value`; functions
-    that are not written in Python give None.
+    `<module NAME>`. NAME is the qualified one, in `<function …>` without a function around it; OWNER is `class`
+    with a class's plain name, or that of an object's class in `<…>`. FILE, a name without a folder, and LINE say
+    where a function is defined; PARAMETERS are names without `*args` and `**kwargs`. `kind` is the type of
+    `value`; functions that are not written in Python give None.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"

@@ -88,9 +88,9 @@ class Parts:
     def _states_inside(self, value: Any, kind: Any) -> tuple[Any, ...]:
         """Return the states of what a value of the type `kind` holds, as one tuple for comparing only.
 
-        Of a subclass of a built-in type only what the built-in type holds is compared, not its attributes. An object
-        whose class has no `==` of its own, or which has no attributes, is known by its identity. `state_of`, which
-        calls this method for the value itself, is called here for its parts, and counts them.
+        Of a subclass of a built-in container, text or real number type only what that type holds is compared, not its
+        attributes. An object whose class has no `==` of its own, or which has no attributes, is known by its identity.
+        `state_of`, which calls this method for the value itself, is called here for its parts, and counts them.
         """
         for each in LISTS:
             if issubclass(kind, each):

@@ -165,7 +165,7 @@ def _is_safe(value: Any, left: list[int]) -> bool:
 
     `left` has one number: how many objects may still be looked at. It is counted down in place; an object that
     holds more than are left gives False. False also for a text or bytes longer than `MAX_TEXT_CHARS`, for weak
-    references and proxies, and wherever it is not known. Nothing of the value is called.
+    references and libraries' proxies, and wherever it is not known. Nothing of the value is called.
     """
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]

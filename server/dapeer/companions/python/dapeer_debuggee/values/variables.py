@@ -89,10 +89,10 @@ def named_children(value: Any) -> list[NamedChild]:
     """Return the children of a value: attributes, elements, and last the size of a container.
 
     Each child is a tuple of name, value and what follows the container's expression (a text, a function of that
-    expression, or None: it has no expression). `value` may be of any type; no code of the program runs.
-    Attributes that a library keeps for itself are left out. Behind the first `FIRST_ELEMENTS` elements, the
-    others are below one child `more`: its value, given to this function, gives them, without a size. A named
-    tuple has its fields in place of elements, all of them.
+    expression, or None: it has no expression). `value` may be of any type; no code of the program runs. Attributes
+    that a library keeps for itself are left out. Behind the first `FIRST_ELEMENTS` elements, the others are below
+    one child `more`: its value, given to this function, gives them or parts of them, without a size. A named tuple
+    has its fields in place of elements, all of them.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is MoreItems or kind is MoreItemsRange:
