@@ -689,8 +689,8 @@ def _marker_files(signs: Sequence[ProjectMarker], folder: Path) -> Iterator[Path
     """Yield the files in a folder that are signs of a runner, those of the first marker first.
 
     The files of one marker are sorted; a file may come once for each marker. A marker has a pattern of the
-    file's path, and may have one that must be in the file, which is read then; a file that cannot be read is
-    left out.
+    file's path, and may have one that must be in the file, for which it is read; one that cannot be
+    read then is left out.
     """
     return (
         found

@@ -138,8 +138,8 @@ def serve(arguments: argparse.Namespace) -> int:
         ArgumentError: The port cannot be had, or the token, a group of tools, or an option of an
             integration cannot be used.
         DefinitionError: The definition of an adapter is wrong.
-        NoNeovim: The Neovim to attach to is not there.
-        SystemUnsupported: Standard output is closed.
+        ExceptionGroup: It contains `NoNeovim` if the Neovim to attach to is not there, or `SystemUnsupported` if
+            standard output is closed.
         MemoryError: A limit leaves the process too little memory; nothing was started.
     """
     import anyio

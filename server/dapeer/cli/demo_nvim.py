@@ -558,7 +558,6 @@ async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> No
     Raises:
         UnexpectedBehaviour: It does not go as the story says.
         NeovimError: Neovim does not answer, fails, or has ended.
-        ValueError: The tool that shows a diff has failed.
     """
     await seat.configure(CONFIGURATION.read_text(encoding="utf-8"))
     say("It shows the person what it would change: a diff in Neovim. Both sides of it:")

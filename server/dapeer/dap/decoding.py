@@ -30,11 +30,11 @@ MAX_LEVELS = 100
 def decode(data: bytes) -> Message | None:
     """Return the DAP message in the JSON text of one frame, or None if it is not a valid message.
 
-    None means: no JSON, no object whose `type` is `request`, `response` or `event`, or nested deeper than
-    `MAX_LEVELS` (readers may walk through a body by recursion). All else that adapters send against the
-    specification is repaired: a body that is no object becomes an empty one, a missing `event`, or `command` of a
-    request, the text `None`, bytes that are not UTF-8 become U+FFFD, lone surrogates become readable escapes, and
-    fields of the wrong type are converted or left out, so that no reader has to check them.
+    None means: no JSON, no object whose `type` is `request`, `response` or `event`, a request without the text
+    `command`, an event without the text `event`, or nested deeper than `MAX_LEVELS` (readers may walk through a
+    body by recursion). All else that adapters send against the specification is repaired: a body that is no
+    object becomes an empty one, bytes that are not UTF-8 become U+FFFD, lone surrogates become readable escapes,
+    and fields of the wrong type are converted or left out, so that no reader has to check them.
     """
     try:
         value = json.loads(data.decode("utf-8", "replace"))

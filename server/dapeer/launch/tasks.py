@@ -245,14 +245,13 @@ class TaskRun:
             await awaited.aclose()
 
     async def _wait_for_line(self, running: _RunningTask) -> None:
-        """Wait until a background task prints something, which sets `output_event`.
+        """Wait until a background task has printed a line, which sets `output_event`.
 
-        A piece of a line is enough, so `running.lines` may still be empty afterwards. It returns at once if the
-        event is set; the event is not cleared. There is no timeout: the caller sets one.
+        A piece of a line counts once the task's output has ended. It returns at once if the event is set; the event
+        is not cleared. There is no timeout: the caller sets one.
 
         Raises:
-            TaskFailed: The task has ended, and has no unsearched lines when it prints something more, such as a piece
-                of a line, or `SECONDS_AFTER_EXIT` have passed.
+            TaskFailed: The task has ended, and has no unsearched lines when `SECONDS_AFTER_EXIT` have passed.
         """
         ended: list[int] = []
         async with anyio.create_task_group() as tasks:

@@ -425,8 +425,8 @@ async def dap_clear_breakpoints(
     """Remove all breakpoints of a file, or of all files; exception filters stay.
 
     With `filename` None or empty, those of functions, and those on data, instructions and in watches go, too.
-    Breakpoints of other clients that collect stay; a note counts them. Adapters are sent the change before this
-    returns; a note names failures. The data is `removed`, how many.
+    Breakpoints of other clients that collect stay; a note counts those on lines. Adapters are sent the change
+    before this returns; a note names failures. The data is `removed`, how many.
 
     Raises:
         ArgumentError: There is no such file, or it is no regular file.

@@ -216,12 +216,12 @@ async def _assign(call: Call, session: Session, path: str, value: str, frame: in
     """Assign a value to a variable in the program, and return the new and the old value as a reply.
 
     Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable
-    of an outer scope. Else a variable that the adapter shows is set by `setVariable`, another path (or a private
-    member whose name the adapter changes, or any path without `setVariable`) by `setExpression`. If the adapter
-    has `setExpression`, a shown variable that seems changed is evaluated again to check that. `value` is an
-    expression; where an adapter with a statement sets a variable of an outer scope, it is evaluated once more if
-    that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's data
-    has `path`, `value`, and `was` if the adapter shows the variable; long values are cut.
+    of an outer scope or without `evaluateName`. Else a variable that the adapter shows is set by `setVariable`,
+    another path (or a private member whose name the adapter changes, or any path without `setVariable`) by
+    `setExpression`. If the adapter has `setExpression`, a shown variable that seems changed is evaluated again to
+    check that. `value` is an expression; where an adapter with a statement sets a variable of an outer scope, it
+    is evaluated once more if that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is
+    none. The reply's data has `path`, `value`, and `was` if the adapter shows the variable; long values are cut.
 
     Raises:
         ArgumentError: The adapter shows no such variable or cannot set it, and cannot assign to expressions; or a

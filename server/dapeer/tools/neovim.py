@@ -198,7 +198,7 @@ def _home(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    """Return a row of `nvim_targets` as one line: target, state, and the other facts that are known.
+    """Return a row of `nvim_targets` as one line: target, state, and other facts that are known.
 
     `row` is what `_row` makes.
     """

@@ -130,9 +130,9 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
     """Return a session as a row of `dap_status`: its summary, and what is known beside.
 
     These are `thread_id` of a stop, `evaluating` (an expression that the adapter has not answered), `pid`,
-    `capabilities` (without dapeer's own keys) of a session that has not ended, `stale`, and `neovim_id` of
-    the Neovim that has it. `stale` as argument has a reason by session id for each session whose state may
-    be out of date.
+    `capabilities` (without dapeer's own keys) of a session that has not ended, `stale`, and `neovim_id` of the
+    Neovim that has it, if several are attached. `stale` as argument has a reason by session id for each session
+    whose state may be out of date.
     """
     row = StatusRow(**summary(session))
     if stop := session.mirror.stop:

@@ -41,7 +41,7 @@ def find_python(
 
     In this order: the argument (a path, seen from `cwd` or the project, a virtual environment's folder, or a name
     on PATH), the environment whose console script the program is, `$VIRTUAL_ENV` unless it is dapeer's own, the
-    nearest `.venv` above the program, that above `cwd`, dapeer's own environment if that lies in `cwd` or a
+    nearest `.venv` above the program, that in or above `cwd`, dapeer's own environment if that lies in `cwd` or a
     folder above, `python3`, then `python` on PATH of `env`. An environment without a runnable interpreter is
     passed over. `argument` is what the caller gave; None or empty: nothing. `program` is the path of the program,
     None if there is none. `project` is only used for a relative path in `argument`.

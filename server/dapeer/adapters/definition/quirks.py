@@ -147,7 +147,7 @@ class FailedBreakpointReader:
         `kind` (in words: `log message`), `error` (that of the pattern) and `expression`, `path` and `line` of the one
         breakpoint that the failure may be of. If several or none fit, the path is empty, the line 0, and the expression
         that of the pattern, or empty; `error` names the breakpoints if they are two to `MAX_NAMED_BREAKPOINTS`. If no
-        breakpoint has such an option but log messages fit, the failure is reported as one of a log message, since
+        breakpoint with such an option fits, but log messages do, it is reported as one of a log message, since
         js-debug compiles log messages to conditions; the expression of the one breakpoint is then empty.
         """
         error = error_of(groups)

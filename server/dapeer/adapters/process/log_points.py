@@ -199,7 +199,7 @@ class LogPoints:
         In `setBreakpoints` and `setFunctionBreakpoints`, breakpoints that collect become log points. Each log
         point gets a number in its mark, and its place is kept, which `location_of` returns for the number.
         Where the adapter heeds no conditions of log points, `condition` and, if it does not collect, a
-        `hitCondition` that is a plain number are kept here, and left out of the result. Any other request, or
+        `hitCondition` that is a plain number are left out of the result, and applied by dapeer. Any other request, or
         one without log points, comes back as it is; `request` is never changed.
         """
         requested = as_array(request.arguments.get("breakpoints"))

@@ -176,7 +176,7 @@ class Normalizer:
 
         Raises:
             LookupError: A folded stack has a frame whose place is not in the response.
-            ValueError: A folded stack does not have as many ids as places.
+            ValueError: A folded stack does not have as many `ids` as entries of `like`.
         """
         match message:
             case Response(success=False) if self._quirks.error_text:

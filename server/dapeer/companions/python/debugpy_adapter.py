@@ -110,7 +110,7 @@ def acknowledge_promptly(patch: Any) -> None:
     function when it is applied; its `undo` puts back what was replaced.
 
     Raises:
-        Misfit: debugpy's class of streams is not as the patch needs it; `Row.apply` catches this.
+        Misfit: debugpy has no such class of streams; `Row.apply` catches this.
     """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:

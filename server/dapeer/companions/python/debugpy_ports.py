@@ -125,7 +125,9 @@ def show_no_token(patch: Any) -> None:
     and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: The adapter has an access token already, or what is to be replaced in debugpy is not there.
+        Misfit: The adapter has an access token already.
+        ImportError: debugpy lacks a module.
+        AttributeError: debugpy lacks the function that is replaced.
     """
     adapter: Any = importlib.import_module("debugpy.adapter")
     if not reports_port_owners():
@@ -151,7 +153,7 @@ def serve_children_only(patch: Any) -> None:
     `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
+        Misfit: debugpy lacks the class of a function that is replaced; `Row.apply` catches this.
     """
     refusal = "This port serves only child processes of the program"
 

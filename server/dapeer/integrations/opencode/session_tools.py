@@ -128,8 +128,8 @@ async def opencode_command(
     """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt.
 
     `command` is the name, with or without its slash; `arguments` is the text behind it. After `timeout_ms` the
-    session works on, and the reply's `state` is `running`; so it is without `wait`, where the reply comes once
-    OpenCode works on the command or has queued it. If the call is cancelled while it waits, a run that it started
+    session works on, and the reply's `state` is `running`; without `wait` the reply comes once OpenCode
+    works on the command or has queued it. If the call is cancelled while it waits, a run that it started
     in an idle session is stopped.
 
     Raises:

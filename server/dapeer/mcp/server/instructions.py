@@ -98,11 +98,11 @@ def hidden_tools_note(text: str, hidden: Collection[str], options: str) -> str |
 def advice_for_unknown_tool(name: str, offered: Collection[str]) -> str:
     """Return a sentence on what to call instead of an unknown tool.
 
-    It names up to three offered tools with similar names. If there is none, it says for a name about
-    profiling how to see what takes long, if `dap_run` and `dap_collected` are offered; else it names the
-    list of tools. `name` is what was called, `offered` are the names of the tools that there are. The
-    beginning of an offered name up to its first `_` does not count for the likeness (so a name without `_`
-    is never suggested, and of names with one end only the last), nor that of `name` if an offered name
+    It names up to three offered tools with similar names. If there is none, it says for a name about profiling
+    how to see what takes long, if `dap_run` and `dap_collected` are offered; else it names the list of tools.
+    `name` is what was called, `offered` are the names of the tools that there are. The beginning of an offered
+    name up to its first `_` does not count for the likeness (so a name without `_` is suggested only where
+    nothing is left of `name`, and of names with one end only the last), nor that of `name` if an offered name
     begins with the same.
     """
     # What all names begin with makes none of them near.

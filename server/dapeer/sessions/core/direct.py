@@ -653,7 +653,7 @@ class DirectSession(Session):
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched; nothing has happened.
             RequestTimeout: The adapter did not answer in time. If it is dapeer's own, it was forced to end: a launched
-                program was killed with it, and an attached one is to be detached from.
+                program that was to end was killed with it, and an attached one is to be detached from.
             DapeerError: The adapter rejected a request; nothing was killed.
         """
         ending = self.launched if terminate is None else terminate

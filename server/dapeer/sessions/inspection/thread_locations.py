@@ -105,10 +105,10 @@ class ThreadLocator:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
         A program that does not answer in a third of `seconds` is read from outside, by another program, if the
-        definition names one; `has_timed_out` says that no answer came in `seconds`, `why_unread` why the other
-        program read nothing. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`.
+        definition names one; `has_timed_out` says that no usable answer came in `seconds`, `why_unread` why the other
+        program read nothing. The other program runs here, and may end later: it has `SECONDS_TO_SPY` at least.
         Stacks of stopped threads, of at most `MAX_THREADS`, are requested where the program does not tell them.
-        Errors of the adapter raise nothing: then the threads are those that the mirror knows, without frames.
+        Errors of the adapter raise nothing: the threads may then be those that the mirror knows, or lack frames.
         """
         clock = anyio.current_time
         end = clock() + seconds

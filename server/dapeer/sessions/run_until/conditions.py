@@ -503,7 +503,7 @@ class ByConditions(Driving):
 
         The pair is a value of `_shared_breakpoints`: an index into `_condition_places`, and the condition of
         somebody else's breakpoint there as text (empty: it has no condition). Of several breakpoints on the
-        frame's line, the one at the frame's column counts, else the first. `frame` may be None, which gives
+        frame's line, the one requested at the frame's column counts, else the first. `frame` may be None, which gives
         None.
         """
         here = {

@@ -552,9 +552,9 @@ async def memory_reference(
 
     `text` is an address, a pointer, or `&variable`. A number is returned as it is. Anything else is evaluated in
     the frame with the adapter's id `frame`, which may run an overloaded operator of the program. If the
-    evaluation is rejected or gives no address, the variable is looked up, unless `text` begins with `*` or `$`.
-    With a `call`, what is no plain name, such as `a[3]`, is looked up first, and its evaluation needs consent for
-    `evaluate`; without one nobody is asked.
+    evaluation is rejected or gives no address, the variable's reference is returned, unless `text` begins with
+    `*` or `$`. With a `call`, what is no plain name, such as `a[3]`, is looked up first, and its evaluation needs
+    consent for `evaluate`; without one nobody is asked.
 
     Raises:
         ArgumentError: The text is neither an address nor a name or path, or what it names has no address.

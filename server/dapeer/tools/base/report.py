@@ -382,7 +382,7 @@ async def take_session_facts(
 
     `observation` is what `observe` has returned. The rows that the program has collected until now are
     read. Output, collected rows, breakpoints that did not work, and processes that were killed or are not
-    debugged, of which no answer has told yet, are marked as reported, so that no later answer repeats them.
+    debugged, of which no answer has told yet, are marked as reported.
     `thread_locations` has the locations of the session's threads if it runs; None: they are not known. With
     them, and after a pause, the program is asked what its threads wait for; `remaining`, the call's time,
     tells whether the call has lasted long enough to look for reasons for a slow run, and limits that

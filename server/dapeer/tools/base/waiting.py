@@ -200,7 +200,7 @@ async def show_state(
     client resumes the program while expressions are evaluated, its next stop is awaited and shown instead,
     while there is time. `thread_locations` has the locations of its threads, if it runs; None: they are not
     known. `options` say what to evaluate, and how much to show; evaluating may run code of the program. Output,
-    collected rows and other news that the reply has count as reported, so that no later answer repeats them.
+    collected rows and other news that the reply has count as reported.
 
     Raises:
         NotStopped: The program left the stop before the first of the expressions in `options` was evaluated.

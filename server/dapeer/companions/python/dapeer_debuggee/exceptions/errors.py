@@ -178,7 +178,7 @@ def pass_exits(patch: Any) -> None:
     `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of pydevd's is not as the row states; `Row.apply` catches this.
+        Misfit: pydevd lacks the class of such a function; `Row.apply` catches this.
         AttributeError: pydevd lacks such a function; `Row.apply` catches this, too.
     """
 

@@ -129,7 +129,7 @@ def describe_few(patch: Any) -> None:
     function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd numbers frames in another way, or its function cannot be replaced; `Row.apply` reports that
+        Misfit: pydevd numbers frames in another way, or lacks the class of its function; `Row.apply` reports that
             as a failure.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
@@ -251,7 +251,7 @@ def name_threads(patch: Any) -> None:
     when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: What is replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
+        Misfit: pydevd lacks the class of the replaced function; `Row.apply` catches this.
     """
     lists: Any = importlib.import_module(JSON)
 

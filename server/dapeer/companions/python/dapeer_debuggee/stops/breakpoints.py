@@ -82,7 +82,7 @@ def count_conditions(patch: Any) -> None:
     what was replaced by it.
 
     Raises:
-        Misfit: A function of pydevd's is not as the row states; `Row.apply` catches this.
+        Misfit: pydevd lacks the class of such a function; `Row.apply` catches this.
         AttributeError: pydevd lacks such a function; `Row.apply` catches this, too.
     """
 
