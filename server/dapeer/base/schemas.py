@@ -38,9 +38,10 @@ _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 def convert_arguments(arguments: Json, schema: Json) -> dict[str, Any]:
     """Return a call's arguments, converted to the names and types of the tool's schema where that is safe.
 
-    A name that another debugger uses becomes ours, unless ours is given as well; JSON in a string becomes its value, a number its text, a
-    single value a list of one, `a.py:12` a file and a line. An argument that is null is left out, unless the schema allows null. What is
-    not understood stays as it is, for the check that follows. The argument itself is not changed.
+    A name that another debugger uses becomes ours, unless ours is given as well; JSON in a string becomes its
+    value, a number its text, a single value a list of one, `a.py:12` a file and a line. An argument that is null is
+    left out, unless its schema's `type` has null. What is not understood stays as it is, for the check that
+    follows. The argument itself is not changed.
 
     >>> convert_arguments({"stopOnEntry": "true"}, {"properties": {"stop_on_entry": {"type": "boolean"}}})
     {'stop_on_entry': True}

@@ -115,7 +115,7 @@ def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedSer
 def _server_wide_options(arguments: argparse.Namespace) -> list[str]:
     """Return the names of the options that were given and that apply to all clients of a server.
 
-    These are `--read-only`, `--tools`, `--readable`, `--no-redact` and those of integrations.
+    These are `--read-only`, `--tools`, `--readable`, `--no-redact`, and options and variables of integrations.
     """
     options = {
         "--read-only": arguments.read_only,

@@ -793,9 +793,9 @@ class ComparisonReport:
     def _row(self, run: RunRows, number: int, which: int) -> str:
         """Return the row with index `number` of a run as a line of text, with its hit, place and values.
 
-        A row is what a point has recorded once. The line reads `#HIT [THREAD] PLACE: NAME = VALUE, …`, or for a
-        point that records whole calls `#HIT [THREAD] ` and the call, without a place. `which` is 0 for run a and
-        1 for run b. The thread or task is named only if the compared runs have several.
+        A row is what a point has recorded once. The line reads `#HIT PLACE [THREAD]: NAME = VALUE, …`, or for a
+        point that records whole calls `#HIT [THREAD] ` and the call, without a place. `which` is 0 for run a
+        and 1 for run b. The thread or task is named only if the compared runs have several.
         """
         row = run.row(number)
         point = self.points[row.point][which]

@@ -197,11 +197,11 @@ M = TypeVar("M", bound=Message)
 def shaped(message: M) -> M:
     """Return a message whose body, or arguments, have DAP's types; the same object if they do already.
 
-    Fields of a wrong type are converted where that is clear (`"12"` to 12), else left out. Required fields that
-    an object within the body lacks are added, empty; those of the body itself are not. A body that is no
+    Fields of a wrong type are converted where that is clear (`"12"` to 12), else left out. Required fields but
+    flags that an object within the body lacks are added, empty; those of the body itself are not. A body that is no
     object, or lacks a required `id` or `threadId`, becomes empty. Unknown fields and bodies of unknown messages
-    pass unchanged. A response must carry its command, which determines the shape. The body of a failed response
-    is not touched.
+    pass unchanged. A response must carry its command, which determines the shape. The body of a failed response is
+    not touched.
     """
     match message:
         case Event(event=name, body=body):

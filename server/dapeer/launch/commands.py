@@ -74,9 +74,10 @@ class _TypedProgram:
     def path(self) -> str | None:
         """Return the absolute path of the program's file, or None if there is none.
 
-        A name with a folder is a file below the working folder, or else below the project; it need not be executable. A name without one is
-        looked for in the `node_modules/.bin` of each folder from the working folder up to the project, then where the program would find
-        it: beside the `python` of the request, in the project's Python environment and on PATH.
+        A name with a folder is a file as seen from the working folder, or else from the project; it need not be
+        executable. A name without one is looked for in the `node_modules/.bin` of each folder from the working
+        folder up to the project, then where the program would find it: beside the `python` of the request, in
+        the project's Python environment and on PATH.
 
         Raises:
             ArgumentError: The `python` of the request is no interpreter.

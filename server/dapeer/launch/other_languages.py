@@ -540,11 +540,12 @@ class _StandInFacts:
     def split_command(self, definition: Definition) -> tuple[str, InterpreterArguments]:
         """Return the process's interpreter, and its arguments split by a definition's `[command]`.
 
-        For a script, the interpreter is the path or name in its first line, and the arguments are that line's options,
-        the script's path and the script's own arguments. For any other command line, the interpreter is the first of
-        `words` (the executable if there are no words), and the arguments are the others. The second item tells the
-        interpreter's options from what it runs and the arguments of that; all its parts are empty where nothing that the
-        interpreter runs is found. A definition without `[command]` counts as one with an empty one.
+        For a script, the interpreter is that of its first line, as a path if it is found, the arguments that
+        line's options, the script's path and the script's own arguments. For any other command line, the
+        interpreter is the first of `words` (the executable if there are no words), and the arguments are the
+        others. The second item tells the interpreter's options from what it runs and the arguments of that; all
+        its parts are empty where nothing that the interpreter runs is found. A definition without `[command]`
+        counts as one with an empty one.
         """
         command = definition.command or Command()
         script = interpreter_command(self.path, self.environment)

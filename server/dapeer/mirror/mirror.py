@@ -709,9 +709,10 @@ class Mirror(Notes):
     def _apply_output(self, body: Body, arrived_at: float) -> None:
         """Add the text of an `output` event to the output or a log point, or its row to those collected.
 
-        `body` is the event's; one that has the key `ROW` carries a collected row, and its text is not used. The place of a
-        log point that has printed is added to `placed.reached`; times are not counted there. What
-        `OutputIntake.append_output` drops, such as telemetry, is not added. `arrived_at` is the time of arrival in seconds.
+        `body` is the event's; one that has the key `ROW` carries a collected row, and its text is not used. The
+        place of a log point that has printed is added to `reached_places`; times are not counted there. What
+        `OutputIntake.append_output` drops, such as telemetry, is not added. `arrived_at` is the time of arrival
+        in seconds.
         """
         if ROW in body:
             self.collected_reader.add_row(body[ROW], arrived_at)

@@ -189,10 +189,10 @@ class SharedBreakpoints:
     ) -> bool:
         """Apply the differences of a file's signs to dapeer's breakpoints; return whether these changed.
 
-        `before` and `now` have the signs of the file `path` by line. Where a sign is gone, all breakpoints of the
-        line that stop are removed. A new or changed sign replaces all of them by one, which is recorded as the
-        person's; a sign that already stands for what dapeer has on the line changes nothing. Nothing is sent to
-        an adapter.
+        `before` and `now` have the signs of the file `path` by line. Where a sign is gone, all breakpoints of the line
+        that stop or log are removed. A new or changed sign replaces all of them by one, which is recorded as the
+        person's; a sign that already stands for what dapeer has on the line changes nothing. Nothing is sent to an
+        adapter.
         """
         changed = False
         for line in before.keys() - now.keys():

@@ -447,17 +447,18 @@ def unreported_outcomes(
 ) -> BreakpointOutcomes:
     """Return the breakpoints that did not work as requested, and that the caller was not told of yet.
 
-    Judged are those that were set for this program, or lie in files that it has loaded. After the program's end all are returned again,
-    those that were reported with their place alone. When it has ended, or ends by an uncaught exception, those that it never came to are
-    added, unless a tool has ended it. Nothing is marked as reported here: the caller does so by the result's `mark_reported`. Files may
-    be read for the reasons, so it may take long.
+    Judged are those that were set for this program, or lie in files that it has loaded. After the program's
+    end all are returned again, those that were reported with their place alone. When it has ended, or ends
+    by an uncaught exception, those that it never came to are added, unless a tool has ended it. Nothing is
+    marked as reported here: the caller does so by the result's `mark_reported`. Files may be read for the
+    reasons, so it may take long.
 
     Args:
         session: Any session of the program.
         breakpoints: The shared set.
         hides_condition_errors: The adapter does not report conditions that it cannot evaluate.
         hits: The pattern of hit conditions that the adapter understands; empty: all.
-        cut_short: The program counts as ended now, though it runs on.
+        cut_short: An end by a tool counts like an end of its own.
     """
     program = session.program
     first, sessions, ended = program.first, program.debugged, not program.is_alive

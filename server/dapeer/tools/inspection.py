@@ -196,9 +196,9 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     """List the scopes of a frame with the variables_reference of each.
 
     The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and
-    `variables_reference`; it is empty if the frame has none, or the adapter gives no frame. A frame of a
-    thread that runs has one scope, `Locals`, with `frame_id` instead of a reference; that frame is not
-    checked here. The session becomes the client's default one.
+    `variables_reference`; it is empty if the frame has none, or the adapter gives no frame. A frame of a thread
+    that runs has one scope, `Locals`, with `frame_id` instead of a reference; that frame is not checked here. A
+    session given by its id becomes the client's default.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.
@@ -425,8 +425,8 @@ def _type_of(stop: Stop, variable: Variable) -> str:
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
     """Return a variable as data: `name`, `value`, and `type` and `variables_reference` if it has them.
 
-    The value has at most `limit` characters. `variables_reference` is dapeer's handle for the children of the
-    variable, not the adapter's number; it is made here if the stop has none yet.
+    The value is cut to about `limit` characters. `variables_reference` is dapeer's handle for the children
+    of the variable, not the adapter's number; it is made here if the stop has none yet.
 
     Raises:
         ArgumentError: It would be a new handle, and the stop has as many as it can have.

@@ -52,13 +52,14 @@ async def dap_program_output(
 ) -> Reply:
     """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
 
-    At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console`
-    are the adapter's, `then` is what was answered to triggers. `since` is the `cursor` of an earlier answer;
-    None: the last lines. `wait_ms` is how many milliseconds to wait at most for output to come, or the
-    program's end. At a stop, what was printed before it is awaited in any case, for `SECONDS_OF_FLOOD` more.
-    `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The
-    data has `text`, `cursor`, `lines_total` (of the whole output) and `ended`, and maybe `exit_code`, `cause`,
-    and `dropped` and `left_out`, the numbers of characters that are no longer kept, and that are not shown.
+    At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` has the
+    messages of log points, `console` is the adapter's, `then` is what was answered to triggers. `since` is
+    the `cursor` of an earlier answer; None: the last lines. `wait_ms` is how many milliseconds to wait at
+    most for output to come, or the program's end. At a stop, what was printed before it is awaited in any
+    case, for `SECONDS_OF_FLOOD` more. `include_metadata` puts time and category before each line; `raw`
+    keeps colours and control characters. The data has `text`, `cursor`, `lines_total` (of the whole output)
+    and `ended`, and maybe `exit_code`, `cause`, and `dropped` and `left_out`, the numbers of characters
+    that are no longer kept, and that are not shown.
 
     Raises:
         ArgumentError: `since` is behind the end of the output.

@@ -286,8 +286,8 @@ def _sort_scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     it is a function if it has the form of a function's name; an entry that is neither counts as a file.
 
     Raises:
-        ArgumentError: There is no such file, or it is no regular file; the text names the argument
-            `filename`.
+        ArgumentError: There is no such file, or it is no regular file; the text may name
+            `filename`, not `scope`.
     """
     scope: dict[str, list[str]] = {"files": [], "functions": []}
     known = {end for each in debugger.definitions.values() for end in each.extensions}

@@ -45,8 +45,8 @@ def lines_of_other_waits(answer: Mapping[str, Value], own_ids: Collection[int]) 
     `answer` is as for `deadlock`; only members whose own id is in `own_ids` count. Waits for what somebody holds
     come first, then those that others have to end, then the rest. Within each of these three, waits with a limit of
     time come last, and among equals what most members wait for comes first. Waits of one kind that have no holder
-    are one line. Beyond `MAX_LISTED_WAITS` lines, a last line has the number of the members that are left out. The
-    list is empty if no such member waits.
+    are one line, or two if only some have a limit. Beyond `MAX_LISTED_WAITS` lines, a last line has the number of
+    the members that are left out. The list is empty if no such member waits.
     """
     circle = set(_numbers(answer.get("circle")))
     groups: dict[object, list[Mapping[str, Value]]] = {}

@@ -395,12 +395,13 @@ def _with_compilable_expressions(point: dict[str, Any], quirks: Quirks) -> dict[
 def with_all_frames(body: Body) -> Body:
     """Return the body of a `stackTrace` response with all its frames; without the key `FRAMES` as it is.
 
-    dapeer's own code in a Python program answers with one frame for each place in `stackFrames`, and the object `dapeerFrames`: in it `ids`
-    are those of all frames, and `like` says for each which of the places it is at, by index. The argument is not changed.
+    dapeer's own code in a Python program answers with one frame for each place in `stackFrames`, and the object
+    `dapeerFrames`: in it `ids` are those of all frames, and `like` says for each which of the places it is at, by
+    index. The argument is not changed.
 
     Raises:
         LookupError: A frame's place is not in the response.
-        ValueError: There are not as many ids as places.
+        ValueError: There are not as many `ids` as entries in `like`.
     """
     if FRAMES not in body:
         return body

@@ -125,7 +125,7 @@ class ChildProcess:
     def close_pipes(self) -> None:
         """Close this process's input, and stop reading its output; who still reads gets `ClosedResourceError`.
 
-        Input that the process has not read when this is called a second time is dropped. The process is not ended.
+        Input that the process has not read is dropped if it was closed before. The process is not ended.
         """
         if self.stdin is not None:
             pipe = self.stdin.transport

@@ -215,10 +215,9 @@ def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str,
 def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[str, Any]]) -> None:
     """Add to a parser `-b`, and an option for each further property of a breakpoint.
 
-    `schemas` are the JSON Schemas of a breakpoint's properties, by name; those in `IN_A_POINT`, which `-b`
-    itself gives, get no option. An option may also have the short flags in `ALSO`; that of a property whose
-    schema is a list may be given several times. Each belongs to the `-b` before it. What is not given is not
-    in the parsed arguments.
+    `schemas` are the JSON Schemas of a breakpoint's properties, by name; those in `IN_A_POINT`, which `-b` itself
+    gives, get no option. An option may also have the flags in `ALSO`; that of a property whose schema is a list may
+    be given several times. Each belongs to the `-b` before it. What is not given is not in the parsed arguments.
     """
     group = parser.add_argument_group("breakpoints", "each option belongs to the -b before it")
     group.add_argument(

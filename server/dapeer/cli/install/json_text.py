@@ -54,10 +54,10 @@ class JsonMember:
 
 @lru_cache(maxsize=4)
 def parse_document(text: str) -> Node:
-    """Return where the object that a text holds, and all members in it, are; cached for the latest texts.
+    """Return where the object in a text, and all members outside of arrays, are; cached for latest texts.
 
-    A file of Claude's may have megabytes, and is read often. Indexes are those of characters in `text`. The result is shared: the caller
-    must not change it.
+    A file of Claude's may have megabytes, and is read often. Indexes are those of characters in `text`. The
+    result is shared: the caller must not change it.
 
     Raises:
         MalformedText: It is no JSON object, or nested too deeply.

@@ -171,8 +171,8 @@ def _reach(entry: _Entry, failure: str | None, places: ClientFolders) -> Reach:
     """Return the row for an entry of a client's configuration whose command was tried.
 
     `failure` says why the command is no server; None: it answers. The row's state is `ok` only if it answers
-    and the client would start it in this project; where the client does not trust the folder, the state is
-    `failed`, and the text says how to trust it. `places` has the clients' folders, in which their trust is
+    and the client would start it in this project; if it answers, but the client does not trust the folder, the
+    state is `failed`, and the text says how to trust it. `places` has the clients' folders, in which their trust is
     looked up.
     """
     if failure is None and not (

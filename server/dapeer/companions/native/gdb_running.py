@@ -217,9 +217,10 @@ def connect_instead(patch: Any, event: Any, ours: Listener, stock: list[Listener
     """Connect `ours` to an event of GDB's in place of the functions `stock`, until the patch is undone.
 
     `patch` is the `patching.Row` of this change, a patch that can be off. `event` is GDB's registry of listeners,
-    such as `gdb.events.stop`; the functions `stock` are disconnected from it. Where `ours` raises, the patch is off
-    from then on, which is reported, and the `stock` functions are called for that event and each later one. Undoing
-    the patch connects the `stock` functions again.
+    such as `gdb.events.stop`; the functions `stock` are disconnected from it. Where `ours` raises, the `stock`
+    functions are called for that event. Unless it was a `RecursionError` or `MemoryError`, the patch is off from
+    then on, which is reported, and they are called for each later event. Undoing the patch connects the `stock`
+    functions again.
     """
 
     def pass_to_stock(emitted: Any) -> None:

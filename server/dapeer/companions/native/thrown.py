@@ -41,9 +41,9 @@ class Memory:
 def describe(memory: Memory, thrown: int, type_info: int) -> str:
     """Return a thrown object's type, and behind a colon its text, where that is the library's own.
 
-    `thrown` is the address of the object, `type_info` that of its type information; both are arguments of `__cxa_throw`. The text is only
-    read of classes that derive (as their first base) from `std::runtime_error` or `std::logic_error` and keep their `what()`. Empty: the
-    type cannot be read.
+    `thrown` is the address of the object, `type_info` that of its type information; both are arguments of
+    `__cxa_throw`. The text is only read of `std::runtime_error`, `std::logic_error` and classes that derive from
+    one, by single bases alone, and keep its `what()`. Empty: the type cannot be read.
 
     >>> symbols = {64: "vtable for __cxxabiv1::__class_type_info"}
     >>> int_ = {72: 80}

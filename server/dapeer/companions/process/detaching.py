@@ -169,8 +169,9 @@ def status_fields(task: str) -> dict[str, str]:
 def stat(task: int | str) -> list[str]:
     """Return the fields of `/proc/TASK/stat` behind the program's name: state, parent, group, session, ….
 
-    The fields are texts, counted from 0: the state has index 0, and the start time in clock ticks since boot index 19.
-    `task` is a `PID` or `PID/task/TID`. The list is empty if the task has ended, or the file cannot be read.
+    The fields are texts, counted from 0: the state has index 0, and the start time in clock ticks since boot
+    index 19. `task` is a `PID` or `PID/task/TID`. The list is empty if the task is gone, or the file cannot be
+    read.
     """
     try:
         with open(f"/proc/{task}/stat", "rb") as file:

@@ -215,7 +215,7 @@ def leads_group(pid: int) -> bool:
 def main() -> None:
     """Register what the lines of stdin say until it ends, then clean all of that up.
 
-    Clean-up kills processes and removes folders; the debugger of an attached program is not killed but made to
+    Clean-up kills processes and removes folders; the debugger of an attached program is first made to
     detach, in a forked process. It blocks until stdin ends. A last line without a line end is ignored, as is a
     line of another form (see `Cleanup.obey`). `sys.argv[1]` is the number of this reaper among those of its
     core (the server process), from 0; it delays the signals to such debuggers, so that those of several reapers

@@ -261,7 +261,7 @@ class OpenCode:
 
         Raises:
             ForeignListener: Another user of this machine owns the other end.
-            OSError: The connection has been closed, or its other end is not on this machine.
+            OSError: The connection has been closed.
         """
         if name != "connection.connect_tcp.complete":
             return
@@ -336,10 +336,10 @@ def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
 def _reason(answer: httpx2.Response) -> str:
     """Return the message in an error response of OpenCode, without periods at its end.
 
-    If the JSON has no message, the error's name is returned; if it has neither, the beginning of the JSON. Of
-    a body that is not JSON the beginning of the text is returned, and of an empty body the reason phrase of
-    the HTTP status. These others keep their periods. Beginnings have `MAX_QUOTED_CHARS` characters at most; a
-    message is not cut.
+    If the JSON has no message, the error's name is returned; if it has neither, the beginning of the JSON. Of a
+    body that is not JSON the beginning of the text is returned, and of an empty body the reason phrase of the HTTP
+    status. These others keep their periods. Beginnings are cut to `MAX_QUOTED_CHARS` characters and a note of the
+    length; a message is not cut.
     """
     try:
         body: Any = answer.json()

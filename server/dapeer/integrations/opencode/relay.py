@@ -222,7 +222,8 @@ class Relay:
         """Have the plugin list the tools that the rules allow, and return them.
 
         Each has `name`, `description` and `parameters`; they are taken from the plugin's answer unchecked. The
-        request needs a session of OpenCode, which is made for it and deleted afterwards. There is no timeout.
+        request needs a session of OpenCode, which is made for it and deleted afterwards. The wait for the
+        plugin has no timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects a request.

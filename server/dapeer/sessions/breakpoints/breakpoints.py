@@ -332,7 +332,7 @@ class Breakpoints:
         function breakpoints, and what the client collects at functions (functions are not in the result). `client`
         is the key of the client whose collecting breakpoints are removed, and what other clients collect stays; the
         empty default stands for no client. Exception filters and data breakpoints stay. Listeners are called for
-        those that stopped on lines; the caller sends the requests to the adapters.
+        those on lines that stopped or logged; the caller sends the requests to the adapters.
         """
         if path is None:
             self.set_function_names([])

@@ -138,9 +138,9 @@ def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
 def is_python(debugger: Debugger, path: str) -> bool:
     """Return whether expressions at a file are Python's, by the adapters that accept the file.
 
-    `path` is that of a source file or of a program; the file is not read. For a path with a suffix one adapter for
-    Python is enough; without a suffix, which may be a compiled program, all that accept it must be for Python. The
-    result is False if no adapter accepts the path.
+    `path` is that of a source file or of a program; the first line may be read if it has no suffix. For a
+    path with a suffix one adapter for Python is enough; without a suffix, which may be a compiled program,
+    all that accept it must be for Python. The result is False if no adapter accepts the path.
     """
     python = [
         each.collect.syntax == "python"

@@ -91,7 +91,7 @@ class OpenCall:
 
 
 def content_token(value: Any) -> Any:
-    """Return a token of what a value holds: it equals a later one while the value holds the same objects.
+    """Return a token of what a value holds: it equals a later one while that stays the same.
 
     It keeps none of them alive. For a list, tuple or set the token is the number of elements and the list of their
     ids; for a dict the number and the pairs of ids of key and value; for a `bytearray` its bytes and its length.
@@ -193,7 +193,7 @@ class CallRecorder:
         `error` is what the call raised: the exception, or its text as a cell of a row; None: it has returned
         `result`. The result is True for the call whose number is the key `call` of the point's `life`, else
         False. A call whose begin was not noted has no row, and False is returned. A row that cannot be made is
-        counted as lost. The call counts as over from now on: a second `end` does nothing.
+        dropped. The call counts as over from now on: a second `end` does nothing.
         """
         call = self._calls.pop(id(frame), None)
         if call is None:

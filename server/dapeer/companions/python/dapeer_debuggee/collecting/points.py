@@ -284,7 +284,7 @@ class SpecifiedPoint:
         several names with commas between them), `file` and `line` are set to those of the first that is loaded, or to
         "" and 0. `message` is set to what the user is told, if there is something. What is watched is bound at once.
         Functions count as bound also if they are not loaded yet, and so does a file that cannot be read there, whose
-        line stays. A line without code on it or below does not, nor does a file that is not valid Python.
+        line stays. A line without code on it or below does not, nor does a file with a syntax error.
         """
         if self.watch is not None or self.last_writes is not None:
             return True

@@ -290,7 +290,7 @@ def locks_taken(frame: Any) -> tuple[list[LockTaking], list[LockTaking]]:
     The first list is of the `with` items around the frame's current instruction, the outermost first. Where
     it is not sure that an item still has its lock, such as because its names have changed since, `node` is
     None. The second list has the calls of `acquire` whose locks are surely taken, in the order of the code.
-    Both are empty for a function that takes no lock, or has not begun.
+    Both are empty for a function without `with` and `acquire`, or that has not begun.
     """
     found = lock_flow_of(frame.f_code)
     if found is None or frame.f_lasti < 0:

@@ -550,7 +550,7 @@ class CodeLines:
         self._cached_lines: dict[str, tuple[tuple[int, ...], list[int]]] = {}
 
     def lines_of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
-        """Return the lines that have code; those of a file are kept until the file changes.
+        """Return the lines that have code; those of `MAX_KEPT_FILES` unchanged files at most are kept.
 
         `stock` is pydevd's function that finds them, `code` the path of a file or a code object. `rest` and `named` are
         further arguments of that function. For a file the result is a sorted list without doubles, which callers do not

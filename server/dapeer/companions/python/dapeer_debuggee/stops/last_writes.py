@@ -393,11 +393,12 @@ class LastWrites:
             self._turns += 1
 
     def _compare(self, frame: Any, local: Any, line: int, going: Any) -> set[int]:
-        """Compare all values that a line names with those known, and remember what has changed.
+        """Compare the followed values at a line with those known, and remember what has changed.
 
-        It returns the numbers of the owners of all that were compared, changed or not: `id()` of the frame or object, 0 of
-        a module. Empty: the line names none, or the module is not loaded. `local` has the frame's variables. `going` is the
-        entry that `_frames_at_line` had of the line, if it has ended; None: it is about to run.
+        It returns the numbers of the owners of all that were compared, changed or not: `id()` of the frame or object, 0
+        of a module. Empty: the line names no such object, or the module is not loaded. `local` has the frame's
+        variables. `going` is the entry that `_frames_at_line` had of the line, if it has ended; None: it is about to
+        run.
         """
         if self._kind == "local":
             every = [(id(frame), frame, local.get(self._name, NOTHING))]
@@ -453,11 +454,11 @@ class LastWrites:
     def _note(self, number: int, owner: Any, value: Any, frame: Any, line: int, going: Any) -> None:
         """Compare a value with the one that is known of its owner, and remember the place that has changed it.
 
-        `number` is the `id()` under which the owner is known. An owner that is new, or has the number of one that is
-        gone, is only recorded with its value; if there are more than `MAX_OWNERS` then, the one that was recorded first
-        is forgotten. Nothing happens if the value is as it was. `line` is the line of the frame's code that has ended
-        or is about to run. `going` is the entry of `_frames_at_line` for a line that has ended; None: the line is about
-        to run, so no line that was looked at has made the change.
+        `number` is the `id()` of the owner, 0 of a module. An owner that is new, or has the number of one that is gone,
+        is only recorded with its value; if there are more than `MAX_OWNERS` then, the one that was recorded first is
+        forgotten. Nothing happens if the value is as it was. `line` is the line of the frame's code that has ended or
+        is about to run. `going` is the entry of `_frames_at_line` for a line that has ended; None: the line is about to
+        run, or did not name the owner when it began.
         """
         record = self._records.get(number)
         if record is None or not record.is_of(owner):

@@ -105,8 +105,9 @@ def slot(member: Any, owner: Any) -> Any:
 def item_reader(container: Any, key: Any) -> Callable[[], Any]:
     """Return a function that reads the item `key` of a dict, list or NumPy array.
 
-    The function returns `NOTHING` while there is no such item; what a key of a wrong type raises leaves it. For a subclass of dict or
-    list it uses the methods of these, so no code of the program runs, and a `defaultdict` stays as it is.
+    The function returns `NOTHING` while there is no such item; what a key of a wrong type raises leaves it. For a
+    subclass of dict or list it uses the methods of these, so no code of the subclass runs, and a `defaultdict`
+    stays as it is.
 
     Raises:
         InvalidExpression: It is another kind of container, or of a subclass of NumPy's array.
@@ -386,10 +387,10 @@ class PointWatch:
     def _text_before_true(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Remember a value in `seen`; return the text before it if the expression came true, else None.
 
-        An expression comes true if it is true now and was not at the last look in this call of the function. The
-        text is empty if there was no value before. Where the watch does not stop the thread, a first value that is
-        true gives None. `value` is `NOTHING`, or a tuple: whether the expression is true, and its value. `seen` is
-        what is known in this call, by watch.
+        An expression comes true if it is true now and was not at the last look in this call of the function. The text
+        is empty if there was no value before. Where the watch does not stop the thread, a value that is true at the
+        first look gives None. `value` is `NOTHING`, or a tuple: whether the expression is true, and its value. `seen`
+        is what is known in this call, by watch.
         """
         known = seen.get(self)
         if value is NOTHING:

@@ -139,9 +139,10 @@ def call(one: Any, max_chars: int, show: Show) -> str:
 def future(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a future or task of asyncio with its state; a task also has name and coroutine.
 
-    `kind` is the class `asyncio.Task` or `asyncio.Future`, from which the value's type derives. The state is `pending`, `cancelled`,
-    `result=…`, or the exception. `show(VALUE, ROOM)` makes the text of a value inside; `max_chars` is about how many characters there are.
-    The result is never None, which only other functions of `KNOWN` may return.
+    `kind` is the class `asyncio.Task` or `asyncio.Future`, from which the value's type derives. The state
+    is `pending`, `cancelled`, `result=…`, or the exception. `show(VALUE, ROOM)` makes the text of a value
+    inside; `max_chars` is ROOM for name and coroutine, half of it for the others. The result is never None,
+    which only other functions of `KNOWN` may return.
     """
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)

@@ -175,9 +175,10 @@ def inherited_names(value: Any) -> set[str]:
 
 
 def names_of(value: Any) -> list[str]:
-    """Return the sorted names that `dir` would return without a `__dir__` of the program.
+    """Return the sorted names that `dir` has without the program's `__dir__`, and those pydantic hides.
 
-    For a class these are its own names and those of its bases, for a module only its own. No code of the program runs.
+    For a class these are its own names and those of its bases, for a module only its own. No code of the
+    program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
