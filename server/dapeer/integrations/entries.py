@@ -113,7 +113,7 @@ class OpenCodeEntry(IntegrationEntry):
         """Return the integration, with the OpenCode server that the option or the environment names.
 
         `arguments` are parsed command-line arguments: `opencode` is the server's URL (empty or None:
-        `$OPENCODE_URL` decides), `credentials` are those for that server. If neither names a server, the
+        `$DAPEER_OPENCODE_URL` decides), `credentials` are those for that server. If neither names a server, the
         integration has none yet. Nothing is connected to.
 
         Raises:

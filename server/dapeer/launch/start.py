@@ -83,11 +83,11 @@ def start_here(plan: Plan, beside: Peer | None = None) -> Start:
     """Return a start under an adapter of dapeer, by a plan; nothing is started.
 
     The start begins when its `begin` is awaited with the debugger and the breakpoints. `begin` returns the session
-    and the broadcast that sends the breakpoints to other programs; it raises a `DapeerError` if the program does not
-    start, or if breakpoints are given for a core dump (`ArgumentError`). `beside` is the Neovim whose nvim-dap has no
-    adapter for the plan's definition; None: there is no such Neovim. When the start begins, that Neovim is told that
-    the program is debugged elsewhere, and `notes` of the start then has one note on this for the caller; else it is
-    empty.
+    and the broadcast that sends the breakpoints to other programs; it raises a `DapeerError` if the program does
+    not start, or if breakpoints are given for a core dump (`ArgumentError`). `beside` is the Neovim whose nvim-dap
+    has no adapter for the plan's definition; None: there is no such Neovim. When the start begins, that Neovim is
+    told that the program is debugged elsewhere, and `notes` of the start returns one note on this for the caller;
+    else none.
     """
     adapter = plan.definition.id
 

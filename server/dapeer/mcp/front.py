@@ -469,10 +469,11 @@ class Front:
     def _answer_lines(self) -> bool:
         """Answer the complete lines that were read; return whether to read on.
 
-        False: only the whole server can answer the next line, or an incomplete line is too long; it stays in `_unfinished_line`. Each
-        answer is written to stdout, and kept with its line in `_answered` for the whole server; the lines are removed from
-        `_unfinished_line`. A line that needs no answer, such as a notification, is kept with an empty one. Once the client has opened
-        its connection, a byte is written for the readers of `news_reader`.
+        False: only the whole server can answer the next line, or an incomplete line is too long; it stays in
+        `_unfinished_line`. Each answer is written to stdout, and kept with its line in `_answered` for the whole
+        server; the lines are removed from `_unfinished_line`. A line that needs no answer, such as a blank one, is kept
+        with an empty one. Once the client has opened its connection, a byte is written for the readers of
+        `news_reader`.
 
         Raises:
             OSError: The client has left without reading its answers.

@@ -586,8 +586,8 @@ def on_loaded_line(
 ) -> RequestedBreakpoint:
     """Return a breakpoint on the line that it had before the file changed, if the adapter has it there.
 
-    It is a copy of `requested` with another `line`. `requested` itself is returned if the file has not changed, the line was nowhere in
-    the loaded text, or the adapter has no breakpoint on that line.
+    It is a copy of `requested` with that `line`. `requested` itself is returned if the file has not changed, the
+    line was nowhere in the loaded text, or the adapter has no breakpoint on that line.
     """
     change = session.inspect.source_versions.known_change(path)
     if change is None:

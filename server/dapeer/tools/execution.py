@@ -448,9 +448,10 @@ class _PauseOptions(WaitOptions):
 async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
     """Stop the program, or show where it is blocked.
 
-    It waits `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon, it returns where each of them
-    is blocked. `thread_id` is the thread to pause; None: the first one. Most debuggers pause all threads with it. A program that is stopped
-    already is only shown. With `group` all of its sessions that run are paused. `evaluate` and `show` are for the stop.
+    It waits at most `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon,
+    it returns where each of them is blocked. `thread_id` is the thread to pause; None: the first one. Most
+    debuggers pause all threads with it. A program that is stopped already is only shown. With `group` all of its
+    sessions that run are paused. `evaluate` and `show` are for the stop.
 
     Raises:
         DapeerError: The session has ended, or the adapter rejects the request.

@@ -375,7 +375,7 @@ class StartedProgram:
 
 
 def _with_members(reply: Reply, tree: ProcessTree) -> Reply:
-    """Return a copy of a reply that begins with a line for each process of a tree.
+    """Return a copy of a reply that begins with the processes of a tree.
 
     Its text begins with how many processes are attached to, then has a line for each, and one for each that
     is not. Its data has `members`, a list of objects with `session_id` and `pid`, and `not_attached`, a list

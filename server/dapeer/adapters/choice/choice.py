@@ -376,10 +376,9 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 def check_port(host: str, port: int, attach: Attach | None) -> None:
     """Raise if another user listens at a port, or, for an adapter with `knock`, if nobody does.
 
-    `attach` is the definition's `[attach.tcp]`, or None. The system's tables of sockets tell the users. Only
-    if `attach` has `knock`, the port is then connected to, which may take `SECONDS_TO_CONNECT`, and the
-    connection is closed at once. Otherwise nothing is sent, and a port at which nobody listens raises
-    nothing.
+    `attach` is the definition's `[attach.tcp]`, or None. The system's tables of sockets tell the users. Only if
+    `attach` has `knock`, the port is then connected to, which may take `SECONDS_TO_CONNECT` for each address, and
+    the connection is closed at once. Otherwise nothing is sent, and a port at which nobody listens raises nothing.
 
     Raises:
         ArgumentError: `attach` has `knock`, and the port cannot be connected to.

@@ -222,7 +222,7 @@ class DefinitionTable:
         return _TEXTS.sub(texts, self.get(key, str, default))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings, empty if the key is absent; a single string counts as a list of it.
+        """Return a tuple of strings, empty if the key is absent; a single string counts as a list of it.
 
         The key counts as read from now on, for `check_all_read` and `unread_values`.
 

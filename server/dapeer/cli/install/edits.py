@@ -122,12 +122,12 @@ def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
 def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str:
     """Return the text with a value at the path, and nothing else changed.
 
-    It is the first of the texts which `editor` proposes that reads as this value at `path`. None as `text`:
+    It is the first of the texts which `editor` proposes that reads as this value and is safe. None as `text`:
     there is no file. Nothing is written. The caller looks first whether the value is there already.
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
-        UnsafeEdit: No proposed text changes only this, or the value is there already.
+        UnsafeEdit: No proposed text differs from `text` by this alone.
     """
     ways = (
         after

@@ -45,8 +45,8 @@ def read_tests(text: str) -> list[Test]:
     """Return a `Test` for each class of a Java source and each test method, in the order of the text.
 
     `text` is the source. A method counts if an annotation before it ends with `Test`, or is `TestFactory` or
-    `TestTemplate`. Every class, interface, record and enum counts, also without tests, unless it is declared
-    within a method. The list is empty for a text without classes. Nothing is raised for what is no Java.
+    `TestTemplate`. Every class, interface, record and enum counts, also without tests, unless it is declared within
+    a method or initializer. The list is empty for a text without classes. Nothing is raised for what is no Java.
     """
     text = _LEFT_OUT.sub('""', text)
     found: list[Test] = []

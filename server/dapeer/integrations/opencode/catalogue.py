@@ -228,10 +228,10 @@ class Catalogue:
     async def cached(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
         """Return the cached answer under `key`; without one await `ask()`, return its answer, and cache that.
 
-        An answer stays cached until a change event. It is not cached while no events arrive, or if a change came while the
-        answer was awaited. The caller gets the cached object itself, so it must not change that. An answer of `ask` also
-        lets `watch` try at once to listen to events again. What `ask` raises leaves this method, and nothing
-        is cached then.
+        An answer stays cached until a change event or a gap in the events. It is not cached while no events arrive, or
+        if a change came while the answer was awaited. The caller gets the cached object itself, so it must not change
+        that. An answer of `ask` also lets `watch` try at once to listen to events again. What `ask` raises leaves this
+        method, and nothing is cached then.
         """
         if key in self._cache:
             return self._cache[key]

@@ -354,8 +354,8 @@ class PromptRun:
 
         The first task's result is the outcome; it calls `report` with each new text. The second task waits until
         the event stream is open, then calls `begin`, which sends the request that starts or resumes the run; None:
-        the run goes on already, and nothing is sent. For a `begin` that is no reply to a question, it is requested
-        first whether the session is busy; if not, the prompt is recorded in `_ours`, as one whose run dapeer may
+        the run goes on already, and nothing is sent. For a `begin` that is no reply to a question, `_is_busy_before`
+        tells first whether the session is busy; if not, the prompt is recorded in `_ours`, as one whose run dapeer may
         stop. Both tasks are cancelled and awaited after the body; their errors are raised only by their `result`.
 
         Raises:

@@ -459,7 +459,7 @@ class Registration:
     async def _register_unless_connected(self) -> None:
         """Register the core at the OpenCode server, and report its state to Neovim.
 
-        If this object has registered the core before, OpenCode is asked for its state: a core that is still
+        If the core counts as registered, OpenCode is asked for its state: a core that is still
         connected is only reported, and only if it was not yet. Otherwise the core replaces what has its name there,
         even a server that is connected; before, what the person's configuration of OpenCode has of dapeer is
         requested and kept for the removal. The state is `connected` or `failed`. An error of OpenCode raises

@@ -115,8 +115,9 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
 def _watch_over(session: DirectSession) -> None:
     """Have the session watch the program's process, if it can be found and its end was not reported yet.
 
-    The process of a launch is searched for below its adapter, now and if need be at the first stop; that of an attach is the plan's `pid`,
-    or the one that has waited for it, and without one none is watched. Nothing is awaited.
+    The process of a launch is that of its terminal, else searched for below its adapter, now and if need be at the
+    next stop; that of an attach is the plan's `pid`, or the one that has waited for it, and without one none is
+    watched. Nothing is awaited.
     """
     waiting = session.plan.waiting_process
     pid = session.plan.inputs.get("pid") or (waiting.pid if waiting else None)

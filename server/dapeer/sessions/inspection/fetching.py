@@ -191,10 +191,10 @@ class OtherClient:
             self._expect_nothing_more()
 
     async def _wait_patiently(self, is_over: Callable[[], bool]) -> bool:
-        """Wait until `is_over()` is true, and return True; False: the person's client has become silent.
+        """Wait until `is_over()` is true, and return True; False: the client or adapter has become silent.
 
-        The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come within
-        `SECONDS_TO_ANSWER`.
+        The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come
+        within `SECONDS_TO_ANSWER`.
         """
         goes_on = True
         while goes_on and not is_over():

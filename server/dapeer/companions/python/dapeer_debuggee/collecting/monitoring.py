@@ -245,9 +245,9 @@ class MonitoringHooks:
     def _watching_caller(self) -> Any:
         """Return the callback of lines where something is watched: it looks for changes, and then records.
 
-        Where a watched thing has changed, it may stop the thread, and returns when that is resumed. It takes a code object and a line, and
-        returns `DISABLE` for a line at which nothing is watched or recorded, else None. It is guarded: what it raises does not reach the
-        program.
+        Where a watched thing has changed, it may stop the thread, and returns when that is resumed. It takes a code
+        object and a line, and returns `DISABLE` for a line at which nothing is watched or recorded, else None. It is
+        guarded: only Ctrl+C, or what the program's signal handler raises, leaves it.
         """
         find, disable, look = self._codes.get, self._sys_monitoring.DISABLE, self._look
 

@@ -322,12 +322,13 @@ def current_task() -> Any:
 
 
 def describe_task(task: Any, running: Any) -> "dict[str, Any]":
-    """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if a task awaits it.
+    """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if there is one.
 
-    `name` is the task's name with that of its coroutine, such as `Task-1 main()`; `id` is Python's `id` of the task.
-    `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are the
-    innermost frames of all threads: for a task that a thread runs now, `frames` begin with the innermost frame of this
-    thread, and include the functions that the task has called. What classes of the program raise is not caught.
+    `name` is the task's name with that of its coroutine, such as `Task-1 main()`; `id` is Python's `id` of the
+    task. `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are
+    the innermost frames of all threads: for a task that a thread runs now, `frames` begin with the innermost frame
+    of this thread that is not the debugger's, and include the functions that the task has called. What classes of
+    the program raise is not caught.
     """
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)

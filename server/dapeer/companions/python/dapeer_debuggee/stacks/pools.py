@@ -28,8 +28,8 @@ class WorkItem:
 def work_item(future: Any, members: list[Any]) -> Any:
     """Return the `WorkItem` of a future of concurrent.futures; None: it is in no process pool.
 
-    A future that has ended is in none. `members` are all `ThreadOrTask`s: the thread that manages a pool has its tables. `pids` of the
-    result is empty where the pool's processes do not show.
+    A future that has a result is in none. `members` are all `ThreadOrTask`s: the thread that manages a pool has its
+    tables. `pids` of the result is empty where the pool's processes do not show.
     """
     for mine in pool_variables(members):
         items: Any = mine["pending_work_items"]

@@ -241,7 +241,7 @@ class WatchScope:
         """Return whether a frame's code is in one of the scope's files or functions.
 
         A file that is made up, such as `<string>`, is never in the scope. A scope without files and functions
-        holds all code that is neither dapeer's nor a library's.
+        holds all code that is neither the debugger's nor a library's.
         """
         file = frame.f_code.co_filename
         if file.startswith("<") and file.endswith(">"):
