@@ -156,9 +156,10 @@ class Channel:
     async def _receive(self, tasks: TaskGroup) -> None:
         """Receive and dispatch messages until the connection ends or the adapter breaks the protocol.
 
-        Responses go to the requests that wait for them, the adapter's requests are answered in tasks of `tasks`, and events go to the
-        observer. An invalid stream, an unreadable message, or more than `MAX_UNANSWERED_REQUESTS` unanswered requests of the adapter set
-        `breach` and end it; nothing is raised, and what could not be read is logged.
+        Responses go to the requests that wait for them, the adapter's requests are answered in tasks of `tasks`, and
+        events go to the observer. An invalid stream, an unreadable message, or more than `MAX_UNANSWERED_REQUESTS`
+        unanswered requests of the adapter set `breach` and end it; nothing is raised, and the error of an unreadable
+        message is logged.
         """
         while True:
             try:

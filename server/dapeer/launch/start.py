@@ -175,10 +175,10 @@ class Launcher:
     ) -> Start:
         """Return the start of a configuration by name, or else of the call's arguments; nothing is started.
 
-        `launch` is the caller's request, `configuration` a name or None. `where` is `nvim` (in Neovim), `direct` (under
-        an adapter of dapeer) or `auto` (in Neovim if it can). The call asks the attached Neovim for its configurations,
-        may build tests, and may run an interpreter to ask for its version. The start of a configuration has the tasks
-        to run before and after it, which are not run here.
+        `launch` is the caller's request, `configuration` a name or None. `where` is `nvim` (in Neovim), `direct`
+        (under an adapter of dapeer) or `auto` (in Neovim if it can). The call may ask the attached Neovim for its
+        configurations, build tests, and run an interpreter to ask for its version. The start of a configuration has
+        the tasks to run before and after it, which are not run here.
 
         Raises:
             DapeerError: There is no such configuration or adapter, several configurations fit, it is a compound, an

@@ -406,10 +406,10 @@ class Neovim:
 def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
     """Connect to Neovim as pynvim's `attach` does, over a connection whose other end is checked.
 
-    `target` is a socket's path, or `host:port`. Return pynvim's session, which runs the connection's event
-    loop, and its `Nvim` object, whose texts are decoded. It blocks until the connection is made, without a
-    limit of its own. Who is calling (`nvim_set_client_info`) is queued, and an answer is not awaited. The
-    caller closes the session.
+    `target` is a socket's path, or `host:port`. Return pynvim's session, which runs the connection's event loop,
+    and its `Nvim` object, whose texts are decoded. It blocks until Neovim has told its API, without a limit of
+    its own. Who is calling (`nvim_set_client_info`) is queued, and an answer is not awaited. The caller closes
+    the session.
 
     Raises:
         OSError: Nothing listens there.

@@ -244,12 +244,12 @@ async def dap_variables(
     """List the variables in a container given by reference or path; default the locals of the frame.
 
     The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the
-    value at `path`, else the frame `frame_id`, by default the top one. `filter` leaves only `indexed` or
-    `named` ones; `count` of them are returned from index `start` (from 0) on. The data has `variables`, each
-    with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many follow, if any do;
-    with `path` also the fields of that value, or only these if it holds nothing. A frame of a thread that is
-    not stopped can be read with some adapters: then the data has `variables` alone, without references, and the
-    value at `path` is only in the text. With consent to evaluation, a getter, or a `path` that is not among the
+    value at `path`, else the frame `frame_id`, by default the one shown. `filter` leaves only `indexed` or
+    `named` ones; `count` of them are returned from index `start` (from 0) on. The data has `variables`, each with
+    `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many follow, if any do; with
+    `path` also the fields of that value, or only these if it holds nothing. A frame of a thread that is not
+    stopped can be read with some adapters: then the data has `variables` alone, without references, and the value
+    at `path` is only in the text. With consent to evaluation, a getter, or a `path` that is not among the
     variables, runs code of the program.
 
     Raises:
@@ -394,11 +394,11 @@ async def _page_reply(session: Session, stop: Stop, page: children.Page, start: 
 
 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
-    """Return a variable as one line: name, type, value, and its handle if it has members.
+    """Return a variable as text: name, type, value, and its handle if it has members.
 
-    The line is `NAME: TYPE = VALUE [variables_reference N]`; a type that is not known is left out. The value
-    is cut to about `limit` characters, where its brackets allow it. The handle N, a `variables_reference` of
-    the stop, is made here if there is none yet.
+    The text is `NAME: TYPE = VALUE [variables_reference N]`; a type that is not known is left out. The value is
+    cut to about `limit` characters, where its brackets allow it. The handle N, a `variables_reference` of the
+    stop, is made here if there is none yet.
 
     Raises:
         ArgumentError: The stop has as many handles as it may have, and a new one would be needed.

@@ -161,8 +161,8 @@ def _is_failure(stop: Stop) -> bool:
 def _outcome(session: Session) -> tuple[RunVerdict, str]:
     """Return the verdict on a run that has ended, and for two verdicts the reason for it.
 
-    The reason is a text with `UNTESTED` (the run was to run tests, and ran none) and with `UNJUDGED` (the
-    program passed, but a breakpoint's condition failed at each hit); with any other verdict it is empty.
+    The reason is a text with `UNTESTED` (the run was to run tests, and ran none) and with `UNJUDGED` (the program
+    passed, but a breakpoint's condition failed, and it never took effect); with any other verdict it is empty.
     `session` is any session of the program.
     """
     verdict = _verdict_of_end(session)

@@ -450,10 +450,10 @@ async def _values(
 ) -> dict[str, object]:
     """Return the values of the placeholders in the adapter's command, looking for the installed adapter.
 
-    The values are by the name of the placeholder: those of the definition for `inputs`, `python` (of `inputs`, else
-    dapeer's own interpreter), `cwd`, which is `.` unless the definition or `inputs` have it, and for a `launch`
-    request `trusted`. What the search has found of the adapter, such as its path, comes before all others. The
-    search may run programs, in a thread, and has no timeout.
+    The values are by the name of the placeholder: those of the definition for `inputs`, `python` (of `inputs`,
+    else dapeer's own interpreter), `cwd`, which is `.` unless the definition or `inputs` have it, and for a
+    `launch` request `trusted`. What the search has found of the adapter, such as its path, comes before all
+    others. The search may run programs, in a thread, each for `SECONDS_FOR_VERSION` at most.
 
     Raises:
         AdapterMissing: The adapter is not installed, or something that it needs is missing.

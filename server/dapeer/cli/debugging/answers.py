@@ -114,9 +114,10 @@ def columns() -> int:
 
 
 def _folded(line: str, width: int) -> Iterator[str]:
-    """Yield the parts of a line that fit into `width`, cut at spaces; further ones are indented more.
+    """Yield the parts of a line that fit into `width`, cut at spaces; further ones are indented.
 
-    A word that is too long is cut. Where `width` is less than `NARROWEST`, the line is yielded as it is.
+    Further ones are indented by two more than the line, or half of `width` if that is less. A word that is too
+    long is cut. Where `width` is less than `NARROWEST`, the line is yielded as it is.
     """
     indent = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
     while len(line) > width >= NARROWEST:

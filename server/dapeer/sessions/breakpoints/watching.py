@@ -98,14 +98,15 @@ class Watching:
     def outcomes(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
         """Yield each watch that has an outcome to tell, with a sentence on it and whether it has come true.
 
-        A watch that runs the program until something happens is yielded while the program runs, at the first stop after
-        the watch began, or at the end, but not at later stops. A watch that records each time (`every`) is yielded only at
-        the end of the program, and only if it has no rows; one for which dapeer itself looks at each stop is yielded as the
-        first kind, with or without rows. A watch has come true if a row of it was collected.
+        A watch that runs the program until something happens is yielded while the program runs to the first stop
+        after the watch began, at that stop, or at an end without such a stop. A watch that records each time
+        (`every`) is yielded only at the end of the program, and only if it has no rows; one for which dapeer itself
+        looks at each stop is yielded as the first kind, with or without rows. A watch has come true if a row of it
+        was collected.
 
-        The caller reads new rows before, since rows that were not read yet do not count. `project` is the folder to which
-        paths are relative. As a side effect, the seconds that the program has run so far are recorded in a watch that the
-        program itself looks at.
+        The caller reads new rows before, since rows that were not read yet do not count. `project` is the folder to
+        which paths are relative. As a side effect, the seconds that the program has run so far are recorded in a
+        watch that the program itself looks at.
         """
         stop, ended = self._mirror.stop, self._mirror.has_ended
         state = "stopped" if stop else "ended" if ended else "running"

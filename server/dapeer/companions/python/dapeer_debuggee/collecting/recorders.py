@@ -319,10 +319,11 @@ class Maker:
     ) -> str:
         """Return the cell of an expression that has raised `error`; the expression notes its slow failure.
 
-        `since` is when it was begun (`perf_counter`). `expression` is an `expressions.Expression`; None: nothing is noted.
+        `since` is when it was begun (`perf_counter`). `expression` is an `expressions.Expression`; None: nothing is
+        noted.
 
         Raises:
-            BaseException: `error` itself, if a signal handler of the program has raised it.
+            BaseException: `error` itself, if it is a `KeyboardInterrupt`, or a signal handler has raised it.
         """
         if expression is not None:
             expression.record_failure(since, time.perf_counter())

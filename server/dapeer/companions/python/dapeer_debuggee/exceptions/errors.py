@@ -233,8 +233,8 @@ def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
 def hook_ends(patch: Any, shown: Callable[..., None]) -> None:
     """Replace `sys.excepthook` and `threading.excepthook` by ones that first call `shown`.
 
-    They are put back when the row `patch` is undone. `shown` gets a tuple of type, exception and traceback,
-    and `by_hook=True` if the exception is not a thread's. Where `shown` raises, the row is off, and the hooks
+    They are put back when the row `patch` is undone. `shown` gets a tuple of type, exception and traceback, and
+    `by_hook=True` if the exception is not a thread's. Where `shown` raises, mostly the row is off, and the hooks
     go on. `sys.__excepthook__` and `threading.__excepthook__` are replaced, too, where they are the hooks.
     """
 

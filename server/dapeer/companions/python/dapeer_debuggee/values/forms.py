@@ -46,11 +46,11 @@ def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) ->
     """Return the text of a reference, view, cell, mock, future or XML element; None for all other values.
 
     A reference is a weak one, a view one of a dictionary (also a `mappingproxy`), a cell that of a closure; a
-    task is a future. Of a dictionary's keys, values or items that are more than `MAX_LISTED_ITEMS`, only the
-    number is told.
+    future is one of asyncio, such as a task. Of a dictionary's keys, values or items that are more than
+    `MAX_LISTED_ITEMS`, only the number is told.
 
-    `kind` is the type of `value`; `max_chars` is about how many characters the text may have; `show(VALUE,
-    ROOM)` makes the text of a value inside of `value`, in about ROOM characters.
+    `kind` is the type of `value`; `max_chars` is about how many characters the text may have; `show(VALUE, ROOM)`
+    makes the text of a value inside of `value`, in about ROOM characters.
     """
     text = reference_text(value, kind)
     if text is not None:

@@ -334,9 +334,10 @@ def value_text(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OU
 def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     """Return the text of a value that is no container: in its own form, with its members, or its `repr`.
 
-    No code of the program runs: a `__repr__` written there is not called, and what the object holds, or `<TYPE>`, is shown instead. `kind`
-    is the type of the value, `max_chars` about how many characters the text may have, `inside` the containers and objects that the value is
-    in (`OUTSIDE`: none). Only an outermost object with the `repr` of `object` gets its address.
+    No code of the program runs: a `__repr__` written there is not called, and what the object holds, or `<TYPE>`,
+    is shown instead. `kind` is the type of the value, `max_chars` about how many characters the text may have,
+    `inside` the containers and objects that the value is in (`OUTSIDE`: none). Only an outermost object gets its
+    address.
     """
     alone = max_chars if not inside.ids else min(max_chars, MAX_INNER_CHARS)
     within = functools.partial(value_text, inside=inside.including(value, opened=True))
