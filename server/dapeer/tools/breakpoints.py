@@ -598,10 +598,10 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 async def _stop_only_at_functions(call: Call, names: list[str]) -> Reply:
     """Make these the only functions at which programs stop, and return their states as a reply.
 
-    `names` replace all earlier ones, are sent to all sessions, and count for later sessions, too. A name may have a
-    condition, as `f if n > 3`; with an empty list no program stops at a function any more. Of the names the first
-    `MAX_LISTED_VALUES` are in the reply: in its text with their states, and quoted in `functions` of its data.
-    Notes name adapters that failed, or do not support function breakpoints or their conditions.
+    `names` replace all earlier ones, are sent to the sessions that support them, and count for later sessions, too.
+    A name may have a condition, as `f if n > 3`; with an empty list no program stops at a function any more. Of the
+    names the first `MAX_LISTED_VALUES` are in the reply: in its text with their states, and quoted in `functions`
+    of its data. Notes name adapters that failed, or do not support function breakpoints or their conditions.
     """
     debugger = call.debugger
     debugger.breakpoints.set_function_names(names)

@@ -138,13 +138,13 @@ async def _run_by_stops(
 ) -> Reply:
     """Run a program by stops until a watch comes about, and return the stop as a reply.
 
-    This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps
-    are used, whichever the adapter has. If watching by the chosen one cannot begin, single steps are used,
-    except for `on="write"` and in a session of nvim-dap. If what is waited for is there already, the program
-    is not resumed, and its present state is returned. Otherwise the program runs in the background: the call
-    waits for the time `remaining` at most, and returns the state then. The run itself gets `STEPS_SHARE` of
-    that time, after which the program is not resumed again; with conditions it has no limit, and goes on
-    after the call until a stop ends it. Errors of the adapter during the run raise nothing.
+    This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps are
+    used, whichever the adapter has. If watching by the chosen one cannot begin, single steps are used, except for
+    `on="write"` and in a session of nvim-dap. If what is waited for is there already, the program is not resumed,
+    and its present state is returned. Otherwise the program runs in the background: the call waits for the time
+    `remaining` at most, and returns the state then. The run itself gets `STEPS_SHARE` of that time, after which the
+    program is not resumed again; with conditions, or a watchpoint without `watch.every`, it has no limit, and goes
+    on after the call until a stop ends it. Errors of the adapter during the run raise nothing.
 
     Args:
         call: The call of the tool.

@@ -53,9 +53,10 @@ def new_output(
 ) -> str:
     """Return the last lines that a session printed between two cursors, without colours; empty if none.
 
-    `since` and `until` are cursors of the program's output; None stands for its end. `session_id` is named in the note. What exceeds
-    `OUTPUT_LINES` and `OUTPUT_CHARS` is left out, and a note on how to read it is appended to `notes`. Messages of log points are not
-    contained, and long runs of blanks are replaced by their number.
+    `since` and `until` are cursors of the program's output; None stands for its end. `session_id` is named in the
+    note unless it is 1. What exceeds `OUTPUT_LINES` and `OUTPUT_CHARS` is left out, and a note on how to read it is
+    appended to `notes`. Messages of log points are not contained, and long runs of blanks are replaced by their
+    number.
     """
     log = mirror.output
     end = log.end if until is None else until

@@ -108,7 +108,7 @@ def _decode_json(text: str, *, pairs: bool) -> object:
 
     Without `pairs` this is `json.loads`, which also accepts `NaN` and `Infinity`. With `pairs`, for comparing two
     texts exactly, each object is a tuple of its (key, value) pairs in order, and each number is a text: a NUL
-    character and the number as it is written, so that it equals no string of the file.
+    character and the number as it is written, to tell it from a string.
 
     Raises:
         ValueError: The text is no JSON.

@@ -125,9 +125,10 @@ def _oddities_of_calls(
 ) -> dict[int, str]:
     """Return what is odd about calls, by index, for at most `ODD_ROWS` of them.
 
-    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do; of both, the latter is
-    told. For a function in `recursive`, which calls itself, only the first result of each rare kind is odd. `lines` has the table of the
-    calls. `order` are the calls' row indices, as they began: the lowest odd ones are returned.
+    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do; of
+    both, the latter is told. For a function in `recursive`, which calls itself, only the first of each rare kind of
+    results is odd. `lines` has the table of the calls. `order` are the calls' row indices, as they began: the
+    lowest odd ones are returned.
     """
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():

@@ -186,9 +186,9 @@ class ProcessWatch:
 def require_unkilled(session: Session, then: str) -> None:
     """Raise `NotStopped` if a signal killed the session's process while it was stopped; else do nothing.
 
-    Supervisors kill silent workers, such as stopped ones. `then` is a sentence on what to do, which ends the
-    error's hint if other processes of the program go on; if none does, the hint tells how to start again. The
-    session's id is added to `program.reported_killed_ids`, but the error is raised at each call.
+    Signals that dapeer's tools have sent do not count. `then` is a sentence on what to do, which ends the error's
+    hint if other processes of the program go on; if none does, the hint tells how to start again. The session's id
+    is added to `program.reported_killed_ids`, but the error is raised at each call.
 
     Raises:
         NotStopped: A signal killed the process while it was stopped; the error says what else of the program runs.

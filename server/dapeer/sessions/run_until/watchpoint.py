@@ -150,8 +150,8 @@ class AtWatchpoint(Driving):
     async def _check_plain(self, frame_id: int | None) -> None:
         """Raise `NoConditions` unless the value is a number or word, which refers to nothing that changes.
 
-        The watched expression is evaluated for this, which may run code of the program and takes
-        `SECONDS_TO_EVALUATE` at most. `frame_id` is the adapter's id of the frame to evaluate in; None: without a
+        The watched expression is evaluated for this, which may run code of the program; after `SECONDS_TO_EVALUATE`
+        without an answer it is broken off. `frame_id` is the adapter's id of the frame to evaluate in; None: without a
         frame.
 
         Raises:

@@ -315,7 +315,7 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     Raises:
         StaleReference: The handle belongs to an earlier stop.
         ArgumentError: There is no such handle.
-        NotStopped: The session is not stopped, or the program has left the stop meanwhile.
+        NotStopped: The session is not stopped, or the program has left the stop before a frame was known.
         DapeerError: The adapter rejects the request for the stack, or does not answer.
     """
     stop = session.mirror.require_stop()

@@ -253,9 +253,9 @@ def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
     """Return one line with the texts of all members, each different text once, with its labels behind it.
 
     If all have the same text, that is the line, without labels. `row` has the members' texts by label, at least
-    one, `order` all labels in the order in which they are named. Texts with the same `NAME = ` begin with it only
-    once, and those that are indented with their indentation. Frames at the same place are one, with the id of
-    each.
+    one, `order` all labels in the order in which they are named. A `NAME = ` that all have, or else the
+    indentation, comes only once, at the beginning. If all are frames at the same place, that is one frame, with the
+    id of each.
 
     >>> _line({"0": "  x: int = 3", "1": "  x: float = nan"}, ["0", "1"])
     '  x: int = 3 in 0; x: float = nan in 1'

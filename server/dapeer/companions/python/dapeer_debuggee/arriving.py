@@ -137,12 +137,11 @@ def collect(
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:
     """Tell who waits for what in this program, or the variables of a frame, without our patches.
 
-    The `repr` of the result is the answer's JSON. `question` is JSON: `{}` asks who waits for what. With `id`
-    of a thread or task, `number` of a frame in it (0: the innermost) and its `place` it asks for the frame's
-    variables; with `path` as well, for the value of that expression there, which may run code of the program if
-    `runs` is true. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and
-    removed, unless the program has others of this package. An error, such as of JSON that does not parse, is
-    raised.
+    The `repr` of the result is the answer's JSON. `question` is JSON: `{}` asks who waits for what. With `id` of a
+    thread or task, `number` of a frame in it (0: the innermost) and its `place` it asks for the frame's variables;
+    with `path` as well, for the value of that expression there, which may run code of the program if `runs` is
+    true. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and removed, unless
+    pydevd is patched here. An error, such as of JSON that does not parse, is raised.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)

@@ -88,7 +88,8 @@ class MonitoringHooks:
     def _callbacks(self) -> dict[int, Any]:
         """Return our callbacks by the numbers of the events of `sys.monitoring` that are used.
 
-        Each is guarded: what it raises does not reach the program. That of lines depends on whether anything is watched at present.
+        What they call is guarded: its errors do not reach the program. That of lines depends on whether anything is
+        watched at present.
         """
         events = self._sys_monitoring.events
         watches = self._bound_points is not None and self._bound_points.watches

@@ -354,9 +354,10 @@ class TracingHooks:
     def begin(self, bound: Any) -> str:
         """Record at the points of `bound` from now on, in all threads and in the frames on their stacks.
 
-        `bound` is a `points.BoundPoints`, which replaces that of an earlier call. The first call wraps pydevd's trace functions
-        in all threads, and returns a sentence if threads that ran before cannot be reached, else an empty text. Later
-        calls only wrap the trace functions of the frames on the stacks, and always return an empty text.
+        `bound` is a `points.BoundPoints`, which replaces that of an earlier call. The first call, also after `end`,
+        wraps pydevd's trace functions in all threads, and returns a sentence if threads that ran before cannot be
+        reached, else an empty text. Later calls only wrap the trace functions of the frames on the stacks, and always
+        return an empty text.
         """
         again = self._bound_points is not None
         self._bound_points = bound

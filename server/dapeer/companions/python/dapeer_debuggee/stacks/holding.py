@@ -460,10 +460,10 @@ def requested_with(frame: Any) -> str:
 def arguments_at(node: Any, frame: Any) -> str:
     """Return the plain variables in the call that gave a lock, such as `order.id = 7`, joined by commas.
 
-    `node` is the tree of the lock's expression, `frame` has the variables as they are now. Of the call's
-    positional arguments those are told whose values are numbers, texts and the like, but not constants; at most
-    `MAX_ARGUMENTS`, each value with at most `MAX_ARGUMENT_CHARS` characters. The result is empty if `node` is
-    no call, or has no such argument.
+    `node` is the tree of the lock's expression, `frame` has the variables as they are now. Of the call's positional
+    arguments those are told whose values are numbers, texts and the like, but not constants; at most
+    `MAX_ARGUMENTS`, and a long text is cut to `MAX_ARGUMENT_CHARS` characters. The result is empty if `node` is no
+    call, or has no such argument.
     """
     told: list[str] = []
     for each in node.args if isinstance(node, ast.Call) else ():

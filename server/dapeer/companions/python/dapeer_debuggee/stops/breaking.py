@@ -248,8 +248,8 @@ class Printer:
     def try_to_print(self, text: str) -> bool:
         """Print a text to the stdout with which the program began; return False if that is closed or fails.
 
-        What the program has printed is flushed before. The text is written as it is, without a line end, and may be written in part where
-        it fails. It raises nothing.
+        What the program has printed is flushed before. The text is written as it is, without a line end, and may be
+        written in part where it fails. It raises no `Exception`.
         """
         try:
             # The program may have closed all files and opened another one with this number.

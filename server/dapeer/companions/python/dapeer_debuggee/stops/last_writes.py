@@ -136,10 +136,10 @@ def owner_of(tree: Any, frame: Any) -> Any:
 def chains_in(file: str) -> dict[int, list[Chain]]:
     """Return what the lines of a file name, by line: variables, and attributes and items behind them.
 
-    `file` is a path. The keys are 1-based lines, the values lists of `Chain`s: each line that a statement covers
-    has those of the statement, so a line in a body also has those of the statements around it, and one may come
-    twice. A line without a statement is no key. The dict is empty if the file cannot be read or does not parse. The
-    answer is kept, also when the file changes; callers do not change it.
+    `file` is a path. The keys are 1-based lines, the values lists of `Chain`s: each line of a statement has those
+    of the statement; of one with a `body`, only the lines before that. A chain may come twice. Any other line is no
+    key. The dict is empty if the file cannot be read or does not parse. The answer is kept, also when the file
+    changes; callers do not change it.
     """
     linecache: Any = importlib.import_module("linecache")
     try:
@@ -547,10 +547,10 @@ class LastWrites:
 def last_write_as_json(expression: str) -> str:
     """Return who has written a place last, as JSON of what `LastWrites.told` tells, or its `error`.
 
-    The function is called in an evaluation: names are looked up in the frame that calls it, and code of the program may
-    run for that. `expression` is the text of a variable, attribute or item. If several recordings of last writes are
-    there, the first one answers. The only key is `error`, a text, if nothing was recorded, if `expression` is none of
-    these, or if it has no value in that frame in one of the recordings.
+    The function is called in an evaluation: names are looked up in the frame that calls it, and code of the program
+    may run for that. `expression` is the text of a variable, attribute or item. If several recordings of last
+    writes are there, the first one answers. The only key is `error`, a text, if nothing was recorded, if
+    `expression` is none of these, or if one of the recordings cannot evaluate its object or key in that frame.
     """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     collecting: Any = importlib.import_module("dapeer_debuggee.collecting.collecting")
