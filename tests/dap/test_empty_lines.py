@@ -17,3 +17,8 @@ def test_an_answer_without_lines_gets_those_that_were_asked_for() -> None:
     (told,) = moves.normalize(answer)
     assert isinstance(told, Response)
     assert told.body["breakpoints"] == [{"line": 4, "id": 1}, {"id": 2}]
+
+
+def test_a_request_with_the_old_lines_alone_stays_as_it_is() -> None:
+    request = Request(7, "setBreakpoints", {"source": {"path": "a.x"}, "lines": [3]})
+    assert EmptyLineFilter(lambda _path, line: line + 1).adapt(request) is request

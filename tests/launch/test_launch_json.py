@@ -195,7 +195,8 @@ def test_inputs_and_compounds_are_read() -> None:
                     "configurations": ["one", {"name": "two", "folder": "shop"}],
                     "stopAll": True,
                     "preLaunchTask": "build",
-                }
+                },
+                {"configurations": ["nameless"]},
             ],
         )
     )

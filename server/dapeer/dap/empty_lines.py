@@ -62,10 +62,14 @@ class EmptyLineFilter(MessageFilter):
         """Return a message; the breakpoints of a `setBreakpoints` request are moved to lines that have code.
 
         The message that is given is not changed; any other message is itself returned. A breakpoint without a line
-        stays as it is; a request without breakpoints gets an empty list. The breakpoints as they are in the result
-        are kept by the request's number until its response arrives.
+        stays as it is, and so does a request without `breakpoints`, such as one that has only DAP's old `lines`. The
+        breakpoints as they are in the result are kept by the request's number until its response arrives.
         """
-        if isinstance(message, Request) and message.command == "setBreakpoints":
+        if (
+            isinstance(message, Request)
+            and message.command == "setBreakpoints"
+            and "breakpoints" in message.arguments
+        ):
             path = str(as_object(message.arguments.get("source")).get("path") or "")
             moved = [
                 self._moved_to_code(path, each)

@@ -274,7 +274,7 @@ def parse(data: bytes) -> LaunchFile:
     """Return the configurations, inputs and compounds of a launch.json, as they are written there.
 
     `data` are the file's bytes, in UTF-8; comments and trailing commas are allowed. Inputs are by id, compounds
-    by name; of equal ids or names the last counts, and a compound whose name is an empty text is left out. A
+    by name; of equal ids or names the last counts, and a compound without a name, or with an empty one, is left out. A
     missing list counts as empty.
 
     Raises:
@@ -288,7 +288,7 @@ def parse(data: bytes) -> LaunchFile:
     compounds = {
         name: _compound(name, each)
         for each in objects_at(top, "compounds", text)
-        if (name := str(each.get("name")))
+        if isinstance(name := each.get("name"), str) and name
     }
     return LaunchFile(tuple(configurations), inputs_of(top, text), compounds)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import logging
@@ -252,22 +253,25 @@ class LuaTools:
         content = _text(text)
         if not ok:
             self._put(number, "failed", NeovimFailed(clean(content)))
-        elif (place := _place_of_invalid_text(content)) is not None:
+            return
+        try:
+            place = _place_of_invalid_text(content)
+            result = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            what = f"The tool returned a result that is no JSON: {error}."
+            self._put(number, "failed", NeovimFailed(what, "Return what vim.json.encode takes."))
+            return
+        if place is None:
+            self._put(number, "result", result)
+        else:
             what = f"The tool returned a result that is not text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
-        else:
-            try:
-                self._put(number, "result", json.loads(content))
-            except ValueError as error:
-                what = f"The tool returned a result that is no JSON: {error}."
-                self._put(
-                    number, "failed", NeovimFailed(what, "Return what vim.json.encode takes.")
-                )
 
     def _keep_result_if_lost(self, number: int, text: object) -> None:
-        """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON."""
+        """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON, else nothing is kept."""
         if number in self._running_calls:
-            self._results_if_lost[number] = json.loads(clean(_text(text)))
+            with contextlib.suppress(ValueError, RecursionError):
+                self._results_if_lost[number] = json.loads(clean(_text(text)))
 
     async def end(self) -> None:
         """Answer all open calls at the server's end, after what Neovim has sent by now has been read.
@@ -315,6 +319,10 @@ def _place_of_invalid_text(text: str) -> str | None:
 
     The place reads like `result.lines[2]`, counted from 1 as in Lua. pynvim has decoded the invalid bytes to surrogates, which are looked
     for.
+
+    Raises:
+        ValueError: There is one, and the text is no JSON.
+        RecursionError: The same, and it is nested too deeply.
     """
     try:
         text.encode()

@@ -78,10 +78,10 @@ async def leave_calls(
     """Step out of a frame's calls until it is the innermost; return whether `command` is still to be sent.
 
     `calling` is the frame, `command` the step that the user wants of it. The program runs meanwhile, once for
-    each `stepOut`, of which there are at most `calling.inner_frames`. True: the frame is the innermost now, or
-    still is not after all of these, or the adapter rejects one and the program is still stopped, so that the step
-    is to be made there. False: stepping out has made the step already or has left the frame, something else has
-    stopped the program, it has ended, or it still runs `seconds` after the call (the request is not taken back).
+    each `stepOut`, of which there are at most `calling.inner_frames`. True: the frame is the innermost now, or the
+    adapter rejects a `stepOut` and the program is still stopped, so that the step is to be made there. False:
+    stepping out has made the step already, has left the frame or does not lead to it, something else has stopped
+    the program, it has ended, or it still runs `seconds` after the call (the request is not taken back).
 
     Raises:
         NotStopped: The thread runs when its stack after a step out is requested.
@@ -98,7 +98,6 @@ async def leave_calls(
             frames = await session.inspect.whole_stack(calling.thread)
             if len(frames) <= calling.depth:
                 return _is_unfinished(frames, calling, command)
-        return True
     return False
 
 

@@ -238,7 +238,12 @@ def everything_but(text: str, path: Keys) -> object:
 
 
 def by_hand(path: Keys, value: object) -> str:
-    """Return the lines that a person adds to a file to have the table `value` at the path."""
+    """Return the lines that a person adds to a file to have the table `value` at the path.
+
+    >>> print(by_hand(("servers", "my own"), {"a key": 1}))
+    [servers."my own"]
+    "a key" = 1
+    """
     return _table(path, cast("Mapping[str, object]", value), "\n")
 
 
@@ -247,11 +252,10 @@ def _with_table_appended(
 ) -> Iterator[str]:
     """Yield candidates of a TOML text with a new table: first at its end, then in inline tables.
 
-    `path` are the table's keys, the outermost first; `table` has its values. The keys in `path` and those of
-    `table` itself must be bare keys, as they are not quoted. None as `text`: there is no file, and only the new
-    table is yielded. Else `text` must be valid TOML: it is yielded with the table before the line ends at its end,
-    and once more for each inline table that is a statement's value, at `path` without its last key: with the new
-    table as a last member of that. Nothing is checked: a candidate may be no valid TOML.
+    `path` are the table's keys, the outermost first; `table` has its values. None as `text`: there is no file, and
+    only the new table is yielded. Else `text` must be valid TOML: it is yielded with the table before the line ends
+    at its end, and once more for each inline table that is a statement's value, at `path` without its last key: with
+    the new table as a last member of that. Nothing is checked: a candidate may be no valid TOML.
     """
     if text is None:
         yield _table(path, table, "\n") + "\n"
@@ -321,12 +325,12 @@ def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
 
 
 def _member(key: str, table: Mapping[str, object], mark: str) -> str:
-    return f"{mark} {key} = {_written(table)}"
+    return f"{mark} {_key(key)} = {_written(table)}"
 
 
 def _table(path: Keys, table: Mapping[str, object], line: str) -> str:
-    keys = (f"{key} = {_written(value)}" for key, value in table.items())
-    return line.join([f"[{'.'.join(path)}]", *keys])
+    keys = (f"{_key(key)} = {_written(value)}" for key, value in table.items())
+    return line.join([f"[{'.'.join(map(_key, path))}]", *keys])
 
 
 def _written(value: object) -> str:

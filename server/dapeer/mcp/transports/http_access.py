@@ -103,10 +103,11 @@ def _read(path: Path) -> str:
     """
     # Opening a FIFO would hang until a process writes to it.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(fd)
+        raise _token_file_error(path, "it is not a regular file")
     with os.fdopen(fd, encoding="utf-8") as file:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise _token_file_error(path, "it is not a regular file")
         if status.st_uid != os.getuid():
             raise _token_file_error(path, "another user owns it")
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):

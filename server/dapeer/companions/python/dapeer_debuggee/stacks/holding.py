@@ -691,11 +691,15 @@ def keys_of(value: Any, container: Any) -> Iterator[str]:
     yield from (held.value_text(key, 40, ()) for key, each in items if each is value)
 
 
-def size_of(queue: dict[str, Any]) -> int:
-    """Return how many items a queue has; `queue` are the attributes of it; 0 also if unknown."""
-    items: Any = queue.get("queue", queue.get("_queue", queue.get("data")))
-    kind: Any = type(items)  # pyright: ignore[reportUnknownVariableType]
-    return len(items) if kind is list or kind is collections.deque else 0
+def size_of(queue: dict[str, Any]) -> Any:
+    """Return how many items a queue has; `queue` are the attributes of it; None if unknown."""
+    items: Any = next((queue[each] for each in QUEUED if each in queue), None)
+    kind: Any = type(items)
+    return len(items) if kind is list or kind is collections.deque else None
+
+
+QUEUED = ("queue", "_queue", "data", "buffer")
+"""Attributes that have the items of a queue or channel, in several libraries."""
 
 
 STATES = {
@@ -734,13 +738,20 @@ def state_of_queue(function: str, attributes: dict[str, Any]) -> str:
 
     `function` is the method's name: `get` and `receive` wait for an item, `put` and `send` for room, and any
     other name, such as `join`, waits for the items to be done. `attributes` are the raw attributes of the queue
-    or channel, by name. The result is for instance `for room; it is full, 3 of 3`. For a queue between processes
-    the number of items is left out where it is unknown.
+    or channel, by name. The result is for instance `for room; it is full, 3 of 3`. The number of items is left
+    out where it is unknown.
+
+    >>> state_of_queue("get", {"queue": [], "maxsize": -1}), state_of_queue("get", {})
+    ('for an item; it is empty', 'for an item')
+    >>> state_of_queue("put", {"queue": [1], "maxsize": 1})
+    'for room; it is full, 1 of 1'
     """
     what = AWAITED_BY_METHOD.get(function, "its items to be done")
     queue = raw_attributes(attributes["_state"]) if "_state" in attributes else attributes
     limits = ("maxsize", "_maxsize", "max_buffer_size")
-    limit = next((queue[each] for each in limits if each in queue), 0)
+    limit: Any = next((queue[each] for each in limits if each in queue), 0)
+    # A queue with a negative one has none.
+    limit = limit if type(limit) in (int, float) and limit > 0 else 0
     size: Any = size_of(queue)
     if pools.is_shared(attributes):
         size, limit = pools.size_of(attributes), pools.bound_of(attributes)

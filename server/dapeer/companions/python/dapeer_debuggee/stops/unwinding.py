@@ -81,6 +81,8 @@ class ThreadStep:
         """Where pydevd is not to stop in the frame for now: the frame's code, and what `show` is given."""
         self.error: Any = None
         """What has ended the function in which the step began."""
+        self.events_by_code: dict[Any, int] = {}
+        """By code: the local events of `sys.monitoring` that the step needs there; none before Python 3.12."""
 
     def _command(self) -> str:
         """Return the name of pydevd's command for the step, such as `OVER` or `RETURN_MY_CODE`; empty: none."""
@@ -468,7 +470,7 @@ class Monitor:
     def __init__(self, patch: Any) -> None:
         of_python: Any = sys
         self._sys_monitoring: Any = of_python.monitoring
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._steps: list[Any] = []
         self._tool: int | None = None
         events = self._sys_monitoring.events
@@ -508,9 +510,10 @@ class Monitor:
         With the last one, the tool's number in `sys.monitoring` is free.
         """
         with self._lock:
-            self._set_events(step, lines=False, values=False)
             if step in self._steps:
                 self._steps.remove(step)
+            for code in step.events_by_code:
+                self._set_local_events(code)
             if self._steps or self._tool is None:
                 return
             self._sys_monitoring.set_events(self._tool, 0)
@@ -529,8 +532,8 @@ class Monitor:
 
         That is the code in which pydevd must not stop for now (`hidden`), else the code whose values end the step
         (`value_giver_code`). With `lines` each line is reported; with `values` what the code returns and yields, if it is
-        that of `value_giver_code`. What is False is switched off. Nothing happens if the step has neither code, or if no
-        number of `sys.monitoring` was free.
+        that of `value_giver_code`. What is False is switched off, unless the step of another thread needs it there.
+        Nothing happens if the step has neither code, or if no number of `sys.monitoring` was free.
         """
         code = step.hidden[0] if step.hidden is not None else step.value_giver_code
         if self._tool is None or code is None:
@@ -540,7 +543,17 @@ class Monitor:
         events_on |= (
             (events.PY_RETURN | events.PY_YIELD) if values and code is step.value_giver_code else 0
         )
-        self._sys_monitoring.set_local_events(self._tool, code, events_on)
+        step.events_by_code[code] = events_on
+        self._set_local_events(code)
+
+    def _set_local_events(self, code: Any) -> None:
+        """Have `sys.monitoring` report what any of the followed steps needs of a code, and nothing else."""
+        with self._lock:
+            events_on = 0
+            for each in self._steps:
+                events_on |= each.events_by_code.get(code, 0)
+            if self._tool is not None:
+                self._sys_monitoring.set_local_events(self._tool, code, events_on)
 
     def _on_unwind(self, _code: Any, _place: int, error: Any) -> None:
         """Have the step of this thread go on in the caller, if the exception `error` ends its frame.
