@@ -87,6 +87,7 @@ SENTENCES: tuple[tuple[str, dict[str, str], str], ...] = (
     ),
     (f"mkdir gone; cd gone; rmdir ../gone; {SERVE}", {}, "The folder in which dapeer was started"),
     (f"mkdir gone; cd gone; rmdir ../gone; {DAPEER} stdio", {}, "The folder in which dapeer was"),
+    (f"mkdir gone; cd gone; rmdir ../gone; {DAPEER} status", {}, "The folder in which dapeer was"),
 )
 
 

@@ -62,11 +62,12 @@ def test_tasks_run_after_those_that_they_depend_on() -> None:
     [
         (
             "nowhere",
-            "no task `nowhere` in tasks.json, which has: one, two, mine, empty, bg, eslint, based",
+            "no task `nowhere` in tasks.json, which has: one, two, mine, empty, scriptless, bg, eslint, based",
         ),
         ("one", "depend on each other: one → two → one"),
         ("mine", "of type `gulp`"),
         ("empty", "has no command"),
+        ("scriptless", "has no command"),
         ("bg", "nothing says when it is ready"),
         ("eslint", r"the problem matcher \$eslint-stylish is not known here"),
         ("based", r"the problem matcher \$gulp-tsc is not known here"),
@@ -78,6 +79,7 @@ def test_a_task_that_cannot_be_run_says_why(label: str, why: str) -> None:
         {"label": "two", "command": "a", "dependsOn": "one"},
         {"label": "mine", "type": "gulp", "task": "x"},
         {"label": "empty", "type": "shell"},
+        {"label": "scriptless", "type": "npm"},
         {"label": "bg", "command": "a", "isBackground": True},
         {
             "label": "eslint",

@@ -46,3 +46,13 @@ def test_the_number_0_is_a_number_as_any_other() -> None:
     told.event("breakpoint", reason="changed", breakpoint={"id": 0, "verified": True})
     states = [made["verified"] for _, made in told.mirror.breakpoints["/a.py"]]
     assert states == [True, False]
+
+
+def test_output_without_a_line_is_of_no_log_point() -> None:
+    told = Told()
+    source = {"path": "/a.py"}
+    asked = {"source": source, "breakpoints": [{"line": 2, "logMessage": "x"}]}
+    told.tell("setBreakpoints", {"breakpoints": [{"verified": True}]}, **asked)
+    statuses = told.mirror.breakpoint_statuses
+    assert statuses.log_point({"source": source}) is None
+    assert statuses.log_point({"source": source, "line": 2}) == ("/a.py", 2, 0)

@@ -152,6 +152,11 @@ def test_an_archive_without_the_folder_is_told_apart(tmp_path: Path) -> None:
     assert not unpack(archive(tmp_path / "a.tgz", {"name": "other/a"}), "package", tmp_path / "to")
 
 
+def test_names_of_an_archive_may_begin_with_the_folder_that_they_are_in(tmp_path: Path) -> None:
+    assert unpack(archive(tmp_path / "a.tgz", {"name": "./package/a"}), "package", tmp_path / "to")
+    assert (tmp_path / "to" / "package" / "a").exists()
+
+
 @pytest.mark.parametrize(
     "way", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 )

@@ -46,7 +46,7 @@ def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
         OSError: The archive is not there, or a file cannot be written.
     """
     with tarfile.open(archive) as tar:
-        members = [each for each in tar if each.name.startswith(f"{subfolder}/")]
+        members = [each for each in tar if each.name.removeprefix("./").startswith(f"{subfolder}/")]
         if hasattr(tarfile, "data_filter"):
             tar.extractall(folder, members, filter="data")
         else:  # before Python 3.11.4

@@ -21,8 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     `argv` are the words without the program's name; None: those of this process. On Windows only help, the
     version and `install` run; any other command prints to stderr that it needs WSL, and the code is 1 (`doctor` also
-    prints what it can tell there). If memory or threads are lacking, the error is printed to stderr, with the code 2;
-    another `ImportError` or `RuntimeError` leaves as it is.
+    prints what it can tell there). If memory or threads are lacking, or the current folder is gone, the error is
+    printed to stderr, with the code 2; another `ImportError`, `RuntimeError` or `FileNotFoundError` leaves as it is.
 
     Raises:
         SystemExit: The words are wrong, or ask for help or the version.
@@ -42,6 +42,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         sys.stderr.write(f"dapeer: {lacks}\n")
         return 2
+    except FileNotFoundError:
+        from dapeer.base.errors import ArgumentError
+        from dapeer.cli.command_line import check_folder
+
+        try:
+            check_folder()
+        except ArgumentError as error:
+            sys.stderr.write(f"dapeer: {error}\n")
+            return 2
+        raise
 
 
 def _run(argv: Sequence[str]) -> int:

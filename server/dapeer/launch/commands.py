@@ -492,9 +492,8 @@ def script_interpreter(path: str) -> str:
     words = first[2:].split() if first.startswith("#!") else []
     if words and Path(words[0]).name in SHELLS and rest.startswith("'''exec' "):
         words = [rest.removeprefix("'''exec' ").partition(' "$0"')[0].strip("'\"")]
-    return (
-        words[0] if words and Path(words[0]).is_absolute() and os.access(words[0], os.X_OK) else ""
-    )
+    named = words[0] if words and "\0" not in words[0] else ""
+    return named if Path(named).is_absolute() and os.access(named, os.X_OK) else ""
 
 
 def _remark(typed: _TypedProgram, path: str) -> dict[str, str]:

@@ -263,15 +263,16 @@ def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
 
     `kind` is the task's type. `shell`: a tuple of one text, command and quoted arguments; a command that is a
     plain text is not quoted. `process`: a tuple of the command and its arguments. `npm`: the words `npm run
-    SCRIPT`, with `--prefix` for a `path`; its command and arguments are ignored, and a missing script is an empty
-    word. `written` is the task's entry in tasks.json, and `label` its name, for the error.
+    SCRIPT`, with `--prefix` for a `path`; its command and arguments are ignored, and without a script it has no
+    command. `written` is the task's entry in tasks.json, and `label` its name, for the error.
 
     Raises:
         NoTask: The type is another one, which only an extension of VS Code runs.
     """
     if kind == "npm":
         where = [f"--prefix={written['path']}"] if written.get("path") else []
-        return ("npm", *where, "run", str(written.get("script", "")))
+        script = _text(written.get("script"))
+        return ("npm", *where, "run", script) if script else ()
     if kind not in TYPES:
         raise NoTask(f"the task `{label}` is of type `{kind}`, which an extension of VS Code runs")
     words = [_quote_argument(each, quotes=kind == "shell") for each in list_of(written.get("args"))]

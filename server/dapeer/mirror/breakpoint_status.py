@@ -301,17 +301,20 @@ class BreakpointStatuses:
 
         `body` is the event's. If it has `LOG_POINT`, the place is its own path (the text `None` if it has none), line
         and column. Else the output is of a log point if its `source` is a file with a breakpoint that has a
-        `logMessage`, and its `line` is that breakpoint's, as requested or as the adapter has set it; columns do not
-        matter. Then the place is path, line and column as requested for the first such breakpoint.
+        `logMessage`, and its `line` (without one it is of none) is that breakpoint's, as requested or as the adapter
+        has set it; columns do not matter. Then the place is path, line and column as requested for the first such breakpoint.
         """
         path = _path(body)
         if body.get(LOG_POINT):
             return (path, *spot_of(body))
+        line = body.get("line")
+        if line is None:
+            return None
         return next(
             (
                 (path, *spot_of(sent))
                 for sent, made in self.lines.get(path, ())
-                if "logMessage" in sent and body.get("line") in {sent["line"], made.get("line")}
+                if "logMessage" in sent and line in {sent["line"], made.get("line")}
             ),
             None,
         )

@@ -381,9 +381,10 @@ def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
         known = processes.get(process, NOTHING_RECORDED)
         if each.point.expressions == OF_LIVES:
             processes[process] = replace(known, lines=rows)
-        else:
-            call = next((row for row in rows if row.hit == recorded.hit), None)
-            processes[process] = replace(known, call=call)
+        elif each.point.calls:
+            calls = [known.call, *(row for row in rows if row.hit == recorded.hit)]
+            likest = max(calls, key=lambda call: likeness_of_calls(call, recorded))
+            processes[process] = replace(known, call=likest)
     every = sorted(processes.values(), key=lambda each: -likeness_of_calls(each.call, recorded))
     return every[0] if every else NOTHING_RECORDED
 

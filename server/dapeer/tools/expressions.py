@@ -248,7 +248,9 @@ async def _assign(call: Call, session: Session, path: str, value: str, frame: in
         body = await set_expression(session, path, value, frame)
     else:
         raise ArgumentError(
-            f"`path`: there is no variable {path} in this frame.",
+            f"`path`: there is no variable {path} in this frame."
+            if found is None
+            else f"`path`: {session.adapter} cannot set {path}.",
             "dap_variables lists what is there; dap_evaluate in context repl can assign anything.",
         )
     if found is None:

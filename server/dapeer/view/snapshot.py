@@ -518,7 +518,7 @@ class SnapshotReader:
         for note in view.get("notes", ()):
             if note.endswith(NOT_COMPARED):
                 self._noted_calls.setdefault((view["session_id"], note), view.get("stop", 0))
-        if len(self._noted_calls) > MAX_REMEMBERED_PLACES:
+        while len(self._noted_calls) > MAX_REMEMBERED_PLACES:
             self._noted_calls.popitem(last=False)
         place, lines = _brief_place(view), set(map(int, _LINE.findall(view.get("source", ""))))
         if (before := self._shown_frames.pop(place, None)) is not None:

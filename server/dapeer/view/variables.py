@@ -246,6 +246,8 @@ def find_child(children: Iterable[Variable], segment: str) -> Variable | None:
     >>> find_child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
     'x'
     >>> find_child([{"name": "²", "value": "x", "variablesReference": 0}], "2")
+    >>> find_child([{"name": "00", "value": "x", "variablesReference": 0}], "0" * 5000)["value"]
+    'x'
     """
     known = list(children)
     names = {segment, f"[{segment}]", f"'{segment}'", f'"{segment}"'}
@@ -254,7 +256,12 @@ def find_child(children: Iterable[Variable], segment: str) -> Variable | None:
     )
     if named is None and segment.isdecimal():
         return next(
-            (v for v in known if v["name"].isdecimal() and int(v["name"]) == int(segment)), None
+            (
+                v
+                for v in known
+                if v["name"].isdecimal() and v["name"].lstrip("0") == segment.lstrip("0")
+            ),
+            None,
         )
     return named
 

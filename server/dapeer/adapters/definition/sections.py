@@ -1036,11 +1036,18 @@ class Attach:
         helper = table.table("helper")
         platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
         helper.check_all_read()
-        ports = tuple(map(int, table.get("usual_ports", list, [])))
+        ports: list[object] = table.get("usual_ports", list, [])
+        if any(type(each) is not int for each in ports):
+            raise table.wrong(f"key `{table.dotted_name('usual_ports')}` must be a list of numbers")
         # The process listens nowhere; the adapter may.
         unread = {"listen": ""} if way == OF_WAITING else {}
         return table.read(
-            cls, rest="arguments", transport=own, helper=platforms, usual_ports=ports, **unread
+            cls,
+            rest="arguments",
+            transport=own,
+            helper=platforms,
+            usual_ports=tuple(ports),
+            **unread,
         )
 
 

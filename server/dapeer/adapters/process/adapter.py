@@ -37,7 +37,13 @@ from dapeer.adapters.process.streams import (
     stream_of,
 )
 from dapeer.adapters.process.terminal import Terminal, check_terminal
-from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemUnsupported, from_os_error
+from dapeer.base.errors import (
+    AdapterFailed,
+    AdapterMissing,
+    ChannelClosed,
+    SystemUnsupported,
+    from_os_error,
+)
 from dapeer.base.json_types import as_object
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.tcp_table import LOOPBACK
@@ -281,7 +287,7 @@ async def open_adapter(
     Raises:
         AdapterMissing: It is not installed, or something that it needs is missing.
         AdapterFailed: It did not start, a placeholder of its command has no value, nothing accepts the
-            connection, or in the body it ended without having said anything.
+            connection or its port is not known, or in the body it ended without having said anything.
         ForeignListener: Another user of this machine listens at the port to attach to.
         SystemUnsupported: There is no loopback, terminal or folder for it.
         OSError: No port is free, or a helper process cannot be started.
@@ -294,7 +300,11 @@ async def open_adapter(
         if table.kind == "connect":
             processes = Processes(reaper)
             stack.push_async_callback(processes.aclose)
-            address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
+            if not str(port := inputs.get("port")).isdecimal():
+                raise AdapterFailed(
+                    f"It is not known at which port {definition.title} listens.", "Give `port`."
+                )
+            address = str(inputs.get("host") or LOOPBACK), int(str(port))
             spawned, stream = None, await connect_to(address, definition.timeouts.start)
             again, own, terminal = None, {}, None
         else:

@@ -120,13 +120,15 @@ class Tail(asyncio.Protocol):
 
 
 def without_patches_off(text: str, patch_mark: str) -> tuple[str, list[Body]]:
-    """Return a text without the lines that report patches of ours that are off, and these reports.
+    r"""Return a text without the lines that report patches of ours that are off, and these reports.
 
     `patch_mark` is the secret that such lines contain. A report is the JSON object of such a line,
     unchecked; dapeer's own have `name`, `lost` and `why`. Reports come in the order of the text. A line is
-    removed with the line ends before and behind it, which whoever reports writes with it; where a single
-    line end separates two such lines, the second stays. A line that is marked but has no JSON object stays,
-    and is no report.
+    removed with the line ends before and behind it, which whoever reports writes with it. A line that is marked
+    but has no JSON object stays, and is no report.
+
+    >>> without_patches_off(f'a\n{MARK}7 {{"name": "x"}}\n{MARK}7 {{"name": "y"}}\n', "7")
+    ('a', [{'name': 'x'}, {'name': 'y'}])
     """
     found: list[Body] = []
 
@@ -136,7 +138,8 @@ def without_patches_off(text: str, patch_mark: str) -> tuple[str, list[Body]]:
         found.extend(bodies)
         return "" if bodies else line[0]
 
-    rest = re.sub(rf"(?:^|\n){MARK}{patch_mark} .*\n?", taken, text) if MARK in text else text
+    line = re.compile(rf"\n?^{MARK}{patch_mark} .*\n?", re.MULTILINE)
+    rest = line.sub(taken, text) if MARK in text else text
     return rest, found
 
 

@@ -63,7 +63,7 @@ def run(
     `DECLINED` if the person does not agree, or there is no terminal to ask at; and, whatever `agreement` is, if
     lazy.nvim manages the plugins of the Neovim to install for, so that the person has to add the plugin there by
     hand. An entry that the person has switched off is not switched on, which is printed. A removal leaves `.md`
-    files that were changed by hand, and names them unless `skill_only`.
+    files that were changed by hand, and names them.
 
     Args:
         target: A key of `CLIENTS`, or `nvim`.
@@ -93,9 +93,8 @@ def run(
     off = "" if remove else switched_off(entry_in(client, scope, places_of_process()) or {})
     if off:
         _say(f"{client.title} has dapeer switched off: take `{off}` out of its entry to use it.")
-    for change in changes if remove else ():
-        if change.path.suffix == ".md" and change.new_text is not None:
-            _say(f"left: {change.path}, which is not as this dapeer writes it")
+    if remove:
+        _name_left_files(changes)
     if not any(changes):
         return _print_nothing_to_change(client.title, remove=remove)
     return _change(changes, f"Restart {client.title}{check}.", agreement=agreement)
@@ -106,7 +105,7 @@ def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agre
 
     `target` is a key of `CLIENTS`, or `NVIM`, which is refused; `scope` is `user` or `project`. The skill is in
     the client's own folder, if it has one, and in the one that several agents read. Giving replaces files that
-    a person has changed; `remove` takes the skill away, but leaves such files. The changes are printed.
+    a person has changed; `remove` takes the skill away, but leaves such files, and names them. The changes are printed.
     `agreement`: with `ask` the person is asked at the terminal, with `yes` not; with `no` the changes are only
     printed. The code is `DECLINED` if the person does not agree, or there is no terminal to ask at; it is 0 if
     the changes are made, only printed, or not needed.
@@ -118,9 +117,18 @@ def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agre
         raise ArgumentError("Neovim reads no skills.", "Leave --skill-only out.")
     client = CLIENTS[target]
     changes = changes_of_skill(client, scope, places_of_process(), remove=remove)
+    if remove:
+        _name_left_files(changes)
     if not any(changes):
         return _print_nothing_to_change(client.title, remove=remove)
     return _change(changes, f"Start {client.title} anew.", agreement=agreement)
+
+
+def _name_left_files(changes: Sequence[FileChange]) -> None:
+    """Print the `.md` files that a removal leaves, since a person has changed them."""
+    for change in changes:
+        if change.path.suffix == ".md" and change.new_text is not None:
+            _say(f"left: {change.path}, which is not as this dapeer writes it")
 
 
 def _print_nothing_to_change(title: str, *, remove: bool) -> int:
@@ -269,20 +277,26 @@ def _neovim_data(*, remove: bool) -> Path:
     then a Neovim that is too old is asked, too.
 
     Raises:
-        ArgumentError: There is no Neovim, it is too old (unless `remove`), or it prints no absolute path.
+        ArgumentError: There is no Neovim, it cannot be started, it is too old (unless `remove`), or it prints no
+            absolute path.
     """
     nvim = shutil.which("nvim")
     if nvim is None:
         raise ArgumentError("There is no `nvim` on PATH.", "Install Neovim 0.10 or later first.")
     if (why := too_old_note(nvim)) and not remove:
         raise ArgumentError(f"{why}.", "Install a newer one first, or put its folder on PATH.")
-    done = subprocess.run(
-        [nvim, "--headless", "--clean", "-es", "+lua io.write(vim.fn.stdpath('data'))", "+qa!"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [nvim, "--headless", "--clean", "-es", "+lua io.write(vim.fn.stdpath('data'))", "+qa!"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise ArgumentError(
+            f"{nvim} cannot be started: {error.strerror}.", "Put one that can on PATH."
+        ) from error
     if not Path(done.stdout).is_absolute():
         raise ArgumentError(f"{nvim} does not say where its data is.", done.stderr.strip())
     return Path(done.stdout)

@@ -221,14 +221,17 @@ class CallLines:
 
 
 def arguments(text: str) -> list[str]:
-    """Return the arguments in a cell, each as "name=value"; a cell that is too long gives one text.
+    """Return the arguments in a cell, each as "name=value".
 
-    >>> arguments("a=[1, 2], b='x, y'")
-    ['a=[1, 2]', "b='x, y'"]
+    A cell that is too long, or closes more brackets than it opens, gives one text.
+
+    >>> arguments("a=[1, 2], b='x, y'"), arguments("a=:), b=1")
+    (['a=[1, 2]', "b='x, y'"], ['a=:), b=1'])
     """
     if len(text) > MAX_READ_CHARS:
         return [text]
-    return [each.text for group in parse_brackets(f"({text})").groups[:1] for each in group.items]
+    group = parse_brackets(f"({text})").groups[0]
+    return [each.text for each in group.items] if group.end == len(f"({text})") else [text]
 
 
 def _parted(argument: str) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -221,7 +220,7 @@ def _credentials(authorization: str) -> dict[str, str]:
     _, _, encoded = authorization.partition("Basic ")
     try:
         username, _, password = base64.b64decode(encoded).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         log.warning("a Neovim sent an invalid password for OpenCode")
         return {}
     return {USERNAME: username, OPENCODE_PASSWORD: password}

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_object
 from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text.fitting import shortened
 from dapeer.integrations.opencode import messages, relay
@@ -234,7 +234,8 @@ async def opencode_messages(
     rows = [message_data(one, length) for one in page[len(page) - shown :]]
     if len(found) >= start + count or shown < len(page):
         text = f"(earlier ones: start {start + shown})\n{text}"
-    return Reply(text or "No messages yet.", {"messages": rows})
+    none = f"No messages before the {start} newest." if found else "No messages yet."
+    return Reply(text or none, {"messages": rows})
 
 
 @tool("OpenCode session state", section=SECTION, read_only=True)
@@ -363,7 +364,7 @@ async def _run_that_asks(opencode: OpenCode, session: Json) -> PromptRun:
     OpenCode is asked which sessions are busy, for each such parent, and for the messages.
     """
     busy = await opencode.get("/session/status", Path(session["directory"]))
-    while (parent := session.get("parentID")) in busy:
+    while (parent := session.get("parentID")) in as_object(busy):
         session = await opencode.get(f"/session/{parent}")
     return PromptRun(opencode, session, last_prompt(await _messages(opencode, session)))
 
@@ -403,7 +404,7 @@ def _session(session: Json, busy: Json) -> dict[str, Any]:
         "session_id": session["id"],
         "title": session["title"],
         "directory": session["directory"],
-        "state": busy.get(session["id"], {}).get("type", "idle"),
+        "state": as_object(as_object(busy).get(session["id"])).get("type") or "idle",
     }
 
 

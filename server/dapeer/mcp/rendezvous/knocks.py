@@ -45,7 +45,8 @@ def try_listen_for_knocks(kind: str) -> Generator[socket.socket | None]:
             listener = stack.enter_context(listen_for_knocks(kind))
         except OSError as error:
             path, why = error.filename or runtime_folder(), error.strerror or error
-            log.warning("Neovims cannot announce themselves at %s: %s", path, why)
+            who = "Neovims" if kind == FOR_NEOVIMS else "Servers"
+            log.warning("%s cannot announce themselves at %s: %s", who, path, why)
             listener = None
         yield listener
 

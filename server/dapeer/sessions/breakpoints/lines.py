@@ -258,12 +258,12 @@ class CollectingLogPoints:
         """Return where the function of a function breakpoint begins, as path, line and column.
 
         There may be several places. `made` is the adapter's answer on the breakpoint. The definition's command that
-        lists all places is evaluated; without a command, or if it lists none or fails, the place in `made` is the
-        only one. Column 0: it is not known. Empty: the adapter tells no place.
+        lists all places is evaluated; without a command or a number in `made`, or if it lists none or fails, the place
+        in `made` is the only one. Column 0: it is not known. Empty: the adapter tells no place.
         """
         places: list[LogPlace] = []
-        if self._collect_definition.places:
-            command = self._collect_definition.places.replace(NUMBER, str(made.get("id")))
+        if self._collect_definition.places and "id" in made:
+            command = self._collect_definition.places.replace(NUMBER, str(made["id"]))
             arguments: EvaluateArguments = {"expression": command, "context": "repl"}
             try:
                 body = await self._request("evaluate", arguments)

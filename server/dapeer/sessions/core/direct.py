@@ -527,7 +527,7 @@ class DirectSession(Session):
 
         If the session has attached to its program, the adapters' processes get SIGCONT first, in case somebody
         has suspended them. That is all if `ending` (the program is to end), for a core dump, and without the
-        quirk `leaves_stopped`. Otherwise the breakpoints in files are removed (not those at functions), the
+        quirk `leaves_stopped`. Otherwise the breakpoints in files and at functions are removed, the
         thread of the latest stop is continued, and the call waits, at most `SECONDS_TO_TAKE_STOP`, until an
         attached program has taken the debugger's stop signal.
 
@@ -541,6 +541,8 @@ class DirectSession(Session):
             return
         for path in list(self.mirror.breakpoints):
             await self.set_breakpoints(path, ())
+        if self.mirror.breakpoint_statuses.functions:
+            await self.request("setFunctionBreakpoints", {"breakpoints": []})
         if (stop := self.mirror.stop) is not None:
             await self.resume("continue", {"threadId": stop.thread_id})
         if self.attached_program is not None:

@@ -131,7 +131,7 @@ class ThreadLocator:
             [self._place(each, name, seen, stacks) for each, name in threads.items()],
             known.get("tasks", ()),
             has_timed_out=answer is None,
-            why_unread=read if isinstance(read, str) else "",
+            why_unread=read if answer is None and isinstance(read, str) else "",
         )
 
     async def _names_and_places(

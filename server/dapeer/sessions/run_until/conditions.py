@@ -113,7 +113,7 @@ async def _user_files(
     project = debugger.project
     mine = (each for each in map(_real, paths) if each and _is_users(session, each))
     inside = dict.fromkeys(
-        each for each in mine if Path(each).is_relative_to(project) or each in paths[:1]
+        each for each in mine if Path(each).is_relative_to(project) or (frame and each == paths[0])
     )
     return await in_thread(lambda: [each for each in inside if foreign_files.is_file(each)])
 

@@ -663,12 +663,12 @@ class TriggerRun:
         printed = bytearray()
 
         def keep(piece: bytes) -> None:
-            """Keep a piece of output as far as there is room."""
-            printed.extend(piece[: max(0, MAX_BODY_BYTES - len(printed))])
+            """Keep a piece of output as far as there is room, and one byte of what there is none for."""
+            printed.extend(piece[: max(0, MAX_BODY_BYTES + 1 - len(printed))])
 
         cwd = self.cwd if trigger.cwd is None else str(anyio.Path(self.cwd) / trigger.cwd)
         code = await run_command(self.own_processes, trigger.command, cwd, trigger.env, keep)
-        body = Body(bytes(printed), "", cut=len(printed) >= MAX_BODY_BYTES)
+        body = Body(bytes(printed[:MAX_BODY_BYTES]), "", cut=len(printed) > MAX_BODY_BYTES)
         return Response(f"exit code {code}", body, failed=code != 0)
 
     async def _typed(self, trigger: TerminalInput) -> Response:
