@@ -268,7 +268,10 @@ class LuaTools:
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
 
     def _keep_result_if_lost(self, number: int, text: object) -> None:
-        """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON, else nothing is kept."""
+        """Keep the result that a call shall have if Neovim ends before it answers.
+
+        `text` is JSON; nothing is kept of anything else.
+        """
         if number in self._running_calls:
             with contextlib.suppress(ValueError, RecursionError):
                 self._results_if_lost[number] = json.loads(clean(_text(text)))

@@ -694,7 +694,7 @@ def keys_of(value: Any, container: Any) -> Iterator[str]:
 def size_of(queue: dict[str, Any]) -> Any:
     """Return how many items a queue has; `queue` are the attributes of it; None if unknown."""
     items: Any = next((queue[each] for each in QUEUED if each in queue), None)
-    kind: Any = type(items)
+    kind: Any = type(items)  # pyright: ignore[reportUnknownVariableType]
     return len(items) if kind is list or kind is collections.deque else None
 
 
