@@ -173,9 +173,9 @@ class Focus:
         return self._last_used
 
     def _started_since(self, last_used: Session) -> Session | None:
-        """Return the session that a person has started in Neovim since `last_used` began, if its program is over.
+        """Return the session that a person has started in Neovim since `last_used` began; None: none.
 
-        None: none.
+        It is returned only if the program of `last_used` is over.
         """
         latest = self._debugger.sessions.focused
         theirs = latest is not None and latest.feed is not None and latest.id > last_used.id
