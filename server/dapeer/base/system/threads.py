@@ -40,10 +40,11 @@ class Clients:
     def watch(self, client: int) -> None:
         """Count a client until it closes its end of a pipe or socket; return at once.
 
-        `client` is the descriptor of this process's end. A thread waits for the client without a limit, and closes
-        the descriptor then. When the last client has gone, and none comes within `SECONDS_OF_A_HANG`, that thread
-        ends this process with code 1, after a line to stderr. A descriptor that is no pipe or socket is left open,
-        and counts as a client for ever. Where the system has no `poll`, nothing happens.
+        `client` is the descriptor of this process's end. A thread waits for the client without a limit, and
+        closes the descriptor then. When the last client has gone, and none comes within `SECONDS_OF_A_HANG`,
+        that thread ends this process with code 1, after a line to stderr if that takes one. A descriptor that
+        is no pipe or socket is left open, and counts as a client for ever. Where the system has no `poll`,
+        nothing happens.
         """
         if not hasattr(select, "poll"):
             return

@@ -232,19 +232,20 @@ def install_source(direct_url: str | None) -> str | None:
 def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Link the plugin into Neovim's packages, or remove the link, after asking; return the exit code.
 
-    If lazy.nvim manages plugins, no link is made: only what to tell it is printed, and the code is `DECLINED`. The
-    code is also `DECLINED` if the person does not agree; else it is 0, also where nothing is to be changed. The
-    change is printed before.
+    If lazy.nvim manages plugins, no link is made: only what to tell it is printed, and the code is
+    `DECLINED`. The code is also `DECLINED` if the person does not agree; else it is 0, also where nothing
+    is to be changed. The change is printed before.
 
     Args:
         scope: `user`; a `project` is refused.
         remove: Take the link away, also where lazy.nvim manages plugins.
-        agreement: `ask`: the person is asked at the terminal; `yes`: the change is made without asking; `no`: it is
-            only printed.
+        agreement: `ask`: the person is asked at the terminal; `yes`: the change is made without asking;
+            `no`: it is only printed.
 
     Raises:
-        ArgumentError: The scope is a project; there is no Neovim, it is too old (unless `remove`), or does not
-            answer; something that is no link is at the link's place; or the link cannot be made or removed.
+        ArgumentError: The scope is a project; there is no Neovim, it is too old (unless `remove`), or names
+            no folder for data; something that is no link is at the link's place; or the link cannot be made
+            or removed.
     """
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")

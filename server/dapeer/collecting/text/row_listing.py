@@ -412,7 +412,7 @@ def listing(
     `names` are the names of the columns; with `calls` the rows are calls, and `names` begin with those of
     `OF_CALLS`. `process` is the number of the process that has collected the rows, shown where they are grouped
     by process. `search` is called with a regular expression of the filter and texts, and returns those in which
-    it is found. Rows that a range or a filter has chosen are all listed, others are cut to `MAX_LISTED_ROWS`;
+    it is found. Rows that a range or a filter has chosen are not cut, others are, to `MAX_LISTED_ROWS`;
     of groups and functions only the first are shown, and how many more there are. If no row is chosen, the only
     line says so.
 

@@ -199,8 +199,8 @@ def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -
 
     The sentence has no full stop. `name` is the expression in quotes. The cells of `row` begin with function,
     file, line, the value before and the value after; line `0` says that the value was there when the function
-    was first looked at. Paths in the folder `project` are relative to it. The doubts that the watch has
-    recorded are in the sentence.
+    was first looked at. Paths in the folder `project` are relative to it. If `line` is not `0`, the sentence
+    tells doubts that the watch has recorded.
     """
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""

@@ -406,12 +406,12 @@ async def opencode_tools(
     """List OpenCode's own tools, MCP servers' included, with their arguments.
 
     `name` selects the tool of this name, or else those whose names contain it; only then are schemas in the
-    text and descriptions whole, else a description is a short line. `agent` is the one whose rules decide which
-    tools are listed (None: OpenCode chooses one), `directory` the folder, relative to the project (None: the
-    project). The data has `tools` (`name`, `description`, `input_schema`; empty: none fits), `mcp_servers`
-    (state by name), and `missing`, a sentence, if OpenCode cannot run tools for dapeer now: then tools of MCP
-    servers are not listed, and no agent's rules are applied. Unless the list is cached, it takes a session of
-    OpenCode, which is made for it and deleted again.
+    text and descriptions whole, else a description is a short line. `agent` is the one whose rules decide
+    which tools are listed (None: OpenCode chooses one), `directory` the folder, relative to the project
+    (None: the project). The data has `tools` (`name`, `description`, `input_schema`; empty: none fits),
+    `mcp_servers` (state by name), and `missing`, a sentence, if OpenCode cannot run tools for dapeer now:
+    then tools of MCP servers are not listed, and no agent's rules are applied. Else, unless the list is
+    cached, it takes a session of OpenCode, which is made for it and deleted again.
 
     Raises:
         NoOpenCode: No server is known.

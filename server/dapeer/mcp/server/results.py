@@ -178,7 +178,7 @@ def finisher_for(
     """Return how the answer, error and progress of a call of a tool are finished for a client.
 
     Of a tool whose answers are about programs (group `dap`), secrets are masked, what a reader does not see is
-    escaped, and long texts of the arguments are cut in the result; of other tools nothing of this is done.
+    escaped, and long texts of the arguments are cut in the result; of other tools only progress is escaped.
     `arguments` are the call's, by name. `note` gets the text of the result, and returns what the server has to
     say on it, or None. `shows_secrets`: the person wants secrets to be shown, so they are not masked.
     `with_data`: the client gets the data of answers.

@@ -388,7 +388,7 @@ def _application(
 def _page_routes(server: DapeerServer) -> list[Route]:
     """Return the routes of the page for a person: `/live`, its files, and `/live/rows`.
 
-    The last one is a stream of JSON lines, one for each change of what is collected, until the server ends it.
+    The last one is a stream of JSON lines, what the page shows now and after changes, until the server ends it.
     """
 
     async def rows(_request: Request) -> StreamingResponse:

@@ -169,7 +169,7 @@ class Breakpoints:
         self.doings.record_change(path, line, before or None, self.stopping_on(path, line) or None)
 
     def take_fresh(self) -> set[Place]:
-        """Empty `fresh`, and return what it held.
+        """Empty `places_for_next_start`, and return what it held.
 
         Those are the places of the breakpoints that are meant for the program that starts now.
         """

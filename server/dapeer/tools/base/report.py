@@ -107,11 +107,11 @@ async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
     """Return the id of the frame to read in a thread that is not stopped; None: there is no such frame.
 
     `frame_id` is the frame that the caller names, or None. While the program runs, a `frame_id` is returned
-    unchecked; without one, None is returned, unless a pause is requested and the program has not stopped yet: then it
-    is the user's innermost frame of the first thread or task that has one, which are asked for (`locate_threads`) and
-    may take seconds. At a stop, `frame_id` is returned if it is a frame of a thread or task that is not stopped, else
-    None, as it is to be read through the adapter. It is None, too, if the program has ended, or if this adapter's
-    frames can be read only while the program is stopped.
+    unchecked; without one, None is returned, unless a pause is requested and the program has not stopped
+    yet: then it is the user's innermost frame of the first thread that has one; threads are asked for
+    (`locate_threads`), which may take seconds. At a stop, `frame_id` is returned if it is a frame of a thread
+    or task that is not stopped, else None, as it is to be read through the adapter. It is None, too, if the
+    program has ended, or if this adapter's frames can be read only while the program is stopped.
 
     Raises:
         NotStopped: A pause is requested, `frame_id` is None, and no thread runs code of the user.

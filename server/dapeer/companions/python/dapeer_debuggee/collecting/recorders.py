@@ -92,9 +92,9 @@ class Shapes:
     def cell(self, value: Any) -> CellText:
         """Return a value as a `CellText`; if its text cannot be made, the cell has the text of that error.
 
-        A `CellText` is returned as it is. Making the text may run code of the program. The text of the error is made by
-        the function `failed` that this object was created with; an error that a signal has caused (Ctrl+C, say) is
-        raised again by that function, so it leaves this one, too.
+        A `CellText` is returned as it is. Making the text runs no code of the program. The text of the error is
+        made by the function `failed` that this object was created with; an error that a signal has caused
+        (Ctrl+C, say) is raised again by that function, so it leaves this one, too.
         """
         if type(value) is CellText:
             return value
