@@ -200,7 +200,7 @@ class LuaTools:
 
         Raises:
             NeovimFailed: The tool failed, or did not answer within its own timeout.
-            NeovimGone: Neovim has ended, and the tool had named no result for that case.
+            NeovimGone: Neovim or dapeer's server has ended, and the tool had named no result for that case.
         """
         try:
             with anyio.fail_after(lua_tool.seconds):

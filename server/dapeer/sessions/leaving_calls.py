@@ -30,10 +30,10 @@ class CallingFrame:
 async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
     """Return the frame in which a step of a thread is to begin; None: it is the innermost one.
 
-    Of the thread that stopped last, it is the frame that was shown. Of another thread, it is the frame in which
-    its interrupted step began, or else (there was none, or that frame is gone) the innermost of the user's
-    code. Where a call has raised an exception in the thread that stopped last, it is the innermost, because
-    such a call never returns. The whole stack may be requested from the adapter.
+    Of a thread with a stop of its own, it is the frame that was shown. Of another thread, it is the frame
+    in which its interrupted step began, or else (there was none, or that frame is gone) the innermost of
+    the user's code. Where a call has raised an exception in a thread with a stop of its own, it is the
+    innermost, because such a call never returns. The whole stack may be requested from the adapter.
 
     Raises:
         NotStopped: The thread runs.

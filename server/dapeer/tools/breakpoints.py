@@ -291,15 +291,17 @@ async def dap_set_breakpoint(
 ) -> Reply:
     """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
 
-    The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names
-    or patterns of functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at
-    hits where `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is
-    false. With `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not
-    stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without `more_lines`. Adapters are
-    sent the change before this returns; if one fails to take it, a note says so. The data is the breakpoint with
-    its `state`; with `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need
-    attention); for a `function` at which programs stop it has `functions`, the names of all such functions. There
-    is no data if another client has changed all of these breakpoints meanwhile.
+    The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or
+    `calls`: names or patterns of functions whose calls are recorded. The breakpoint replaces the one at its
+    place, but one that collects on a whole line leaves a person's there. It counts at hits where
+    `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is false.
+    With `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not
+    stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without `more_lines`.
+    Adapters are sent the change before this returns; if one fails to take it, a note says so. The data is
+    the breakpoint with its `state`; with `more_lines` it has `set` (a number) and `breakpoints` (of many,
+    only some that need attention); for a `function` at which programs stop it has `functions`, the first
+    `MAX_LISTED_VALUES` names of all such functions. There is no data if another client has changed all of
+    these breakpoints meanwhile.
 
     Raises:
         ArgumentError: The place or an option is invalid, or a Neovim has unsaved changes in the file; nothing was

@@ -403,12 +403,12 @@ def _transport(
     placeholders: Mapping[str, object],
     sent: SentBreakpoints,
 ) -> Transport:
-    """Return a transport that normalizes the adapter's messages, if it has quirks; else `wire` itself.
+    """Return a transport that normalizes the adapter's messages, if `definition` needs that; else `wire`.
 
-    In the second case no other argument is used. `spawned` is the adapter's process, None if dapeer has not started
-    it; its output becomes events of the returned transport. `inputs` say whether the first stop is wanted: by a
-    true `stop_on_entry` or `core`. `placeholders` are values that are known only now, by placeholder. In `sent` the
-    transport records the breakpoints that it sends.
+    In the second case no other argument is used. `spawned` is the adapter's process, None if dapeer has not
+    started it; the program's output in its pipes becomes events of the returned transport. `inputs` say
+    whether the first stop is wanted: by a true `stop_on_entry` or `core`. `placeholders` are values that
+    are known only now, by placeholder. In `sent` the transport records the breakpoints that it sends.
     """
     if not definition.needs_normalizing:
         return wire

@@ -221,9 +221,9 @@ def _sending(
     """Send a server the client's lines, in another thread, while the body runs.
 
     After the body the server gets no more lines, it is disconnected from, and the thread's end is awaited;
-    where the bridge has started the server, its end is awaited, too, for `SECONDS_TO_END` at most. Lines that
-    the server has not taken stay in the client's queue. `client_requests` records each line before it is sent,
-    so also one that could not be sent.
+    where the bridge has started the server, its end is awaited, too, for `SECONDS_TO_END` at most. Lines
+    that were not yet taken from the client's queue stay there. `client_requests` records each line before
+    it is sent, so also one that could not be sent.
     """
     sending = threading.Thread(
         target=server.send_lines, args=(client, client_requests), daemon=True

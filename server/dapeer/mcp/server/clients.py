@@ -83,9 +83,10 @@ def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
 def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Focus:
     """Return the focus of the client of a request: its default session, and what it has read.
 
-    A new client gets a new one. Up to MCP 2025-11-25 a client is its connection, and its focus ends with that, as does what it has asked
-    to collect. Since 2026-07-28 it is a client's name on the transport that it is served on: stdio, a bridge, or HTTP. All commands are
-    one client; each call forgets what they have read, and that `dapeer end --all` was said.
+    A new client gets a new one. Up to MCP 2025-11-25 a client is its connection, and its focus ends with
+    that, as does what it has asked to collect. Since 2026-07-28 it is a client's name and version on the
+    transport that it is served on: stdio, a bridge, or HTTP. All commands are one client; each call forgets
+    what they have read, and that `dapeer end --all` was said.
     """
     if settings_of(context) is not None:
         return commands_of(context).begin_command()

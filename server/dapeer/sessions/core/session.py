@@ -496,8 +496,8 @@ class Session(SessionControl):
         """Raise `Unsupported` if the adapter does not have a request, or an option of requests.
 
         `name` is DAP's name of the request (`readMemory`) or a key of `OPTIONS` (`granularity`), not that of a
-        capability. Requests that every adapter answers always pass. Call this before sending: some adapters crash
-        on a request they do not know, and some never answer anything again.
+        capability. Outside of core dumps, requests that every adapter answers pass. Call this before sending:
+        some adapters crash on a request they do not know, and some never answer anything again.
 
         Raises:
             Unsupported: The adapter does not advertise it, or it needs a process and the session is on a core dump.

@@ -110,8 +110,8 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
 async def wait_for_place(session: Session, seconds: float) -> None:
     """Wait, for at most `seconds`, until the stack of the stopped thread is in the mirror.
 
-    Nothing is returned, and nothing raised if it does not come. If the inspection of the stop was put off, it is started. Return at once if
-    the program runs, and when it runs on.
+    Nothing is returned, and nothing raised if it does not come. If the inspection of the stop was put off,
+    it is started as by `on_request`. Return at once if the program runs, and when it runs on.
     """
     stop = session.mirror.stop
     if stop is not None:

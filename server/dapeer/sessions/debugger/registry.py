@@ -73,10 +73,10 @@ class Files:
     def path_needing_consent(self, filename: str, folder: str) -> str:
         """Return the real path of a file that may be read only with consent; empty: any other, or no file.
 
-        Consent is not needed in the working folder `folder`, unless it is the home or the root folder, nor in the
-        libraries and the allowed folders, nor for files that sessions have reported. Files that may hold secrets
-        give an empty text, too, since they are rejected elsewhere. `filename` is a path, relative to `folder` or
-        with `~`, or a `file:` URI.
+        Consent is not needed in the working folder `folder`, unless it is the home or the root folder, nor in
+        the libraries and the allowed folders, nor for files that sessions have reported. Files that may hold
+        secrets give an empty text, too, since they are rejected elsewhere. `filename` is a path, relative to
+        `folder` or with `~`, or a `file://` URI.
         """
         path = os.path.join(folder, os.path.expanduser(path_of(filename)))
         # Files that may hold secrets are rejected anyway.

@@ -172,12 +172,13 @@ class Driving:
     async def _record_if_met(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop; if the watch has come about, add a row and return True.
 
-        The watch has come about if the value is true and was not before, or is true at first (`on` is `true`); or else
-        if the value differs from the one before, which a first value does not. It has not come about if the expression
-        cannot be evaluated, or if no code of the watch's scope has changed the value (`note_cause_place` gives None). A
-        text that begins with `FAILED`, as a watchpoint gives, is a value like others. Value and place of the stop are
-        remembered for the next stop; without a value the earlier one stays. Where a function has a value for the first
-        time, a row tells that, too. False: the watch has not come about.
+        The watch has come about if the value is true and was not before, or is true at first (`on` is `true`);
+        or else if the value differs from the one before, which a first value does not. It has not come about if
+        the expression cannot be evaluated, or if no code of the watch's scope has changed the value
+        (`note_cause_place` gives None). A text that begins with `FAILED`, as a watchpoint gives, is compared
+        like other values. Value and place of the stop are remembered for the next stop; without a value the
+        earlier one stays. Where a function has another value for the first time, a row tells that, too. False:
+        the watch has not come about.
 
         Raises:
             DapeerError: The stack or the threads cannot be fetched.

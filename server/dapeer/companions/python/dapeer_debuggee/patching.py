@@ -413,10 +413,10 @@ class Row:
     def probe(self) -> None:
         """Check that the other software has all that the row needs; its modules are imported for that.
 
-        The functions that the row replaces or calls must have the same parameters, and the other names that it uses
-        must exist. In versions with which the rows were not tried, the functions must also have the same code,
-        unless the row only adds what is not there (`adds`); other rows without functions do not fit there. Nothing
-        is changed.
+        The functions that the row replaces or calls must have the same parameters, and the other names that it
+        uses must exist. In versions with which the rows were not tried, the functions must also have the same
+        code, if `DIGESTS` has the software, unless the row only adds what is not there (`adds`); other rows
+        without functions do not fit there. Nothing is changed.
 
         Raises:
             Misfit: A function, its parameters or code, or a name is not as the row needs it.

@@ -208,9 +208,10 @@ def look(question: str) -> str:
 
 
 def threads() -> Iterator[ThreadOrTask]:
-    """Yield a `ThreadOrTask` for each thread of the program, not of the debugger.
+    """Yield a `ThreadOrTask` for each thread that `threading` knows, but not for the debugger's.
 
-    `stopped` is True for one that the debugger has suspended. Threads without a Python frame of the program are left out.
+    `stopped` is True for one that the debugger has suspended. Threads without a Python frame of the program
+    are left out.
     """
     of_python: Any = sys
     now = of_python._current_frames()
