@@ -77,8 +77,9 @@ def _reason(error: int) -> str:
 def _new_contents(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
     """Yield what a file of rows has behind the position `after`, as one object; nothing if reading fails.
 
-    Reading fails if the file is gone, empty or damaged. The object comes also if no row is new. For a file that
-    does not begin as a file of rows, the object has no rows, the process id 0, and `after` as its `place`.
+    Reading fails if the file is gone or empty, or cannot be read. The object comes also if no row is new. For a
+    file that does not begin as a file of rows, the object has no rows, the process id 0, and `after` as its
+    `place`.
     """
     # A process may remove or spoil what it has written.
     with (

@@ -263,7 +263,7 @@ def _object(kind: type, *, complete: bool) -> Check:
     It returns the object itself if all fields of `kind` have their types, else a copy, in which a field of another
     type is mended where that is possible, or left out; fields that `kind` does not name stay. With `complete` it
     adds required fields that are missing: "", 0, or an empty list or object, but never a flag. It returns `ABSENT`
-    if a required `id` or `threadId` is missing or has another type, or if the value is no object although `kind`
+    if a required `id` or `threadId` is missing or cannot be mended, or if the value is no object although `kind`
     requires one of these or such an added field; any other value that is no object becomes an empty object.
     """
     hints = get_type_hints(kind, include_extras=True)

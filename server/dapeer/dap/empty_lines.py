@@ -23,10 +23,10 @@ def line_with_code(lines: Sequence[str], line: int, empty: str) -> int:
     r"""Return the number of the line with code where a breakpoint on `line` belongs.
 
     `lines` are the file's lines, and numbers begin at 1. `empty` is a regular expression that a line without code
-    matches completely. The result is `line` itself if it has code or is outside of the file, else the next line with
-    code within `MAX_LINES_AHEAD` lines, or `line` if there is none, or that line is no longer in the function of the
-    code above. The latter is so if the nearest code above `line` is indented, and the line that was found begins at the
-    margin and does more than close a bracket.
+    matches completely. The result is `line` itself if it has code or is outside of the file, else the next line
+    with code within `MAX_LINES_AHEAD` lines, or `line` if there is none, or that line is no longer in the function
+    of the code above. The latter is so if the nearest code above `line` is indented, and the line that was found
+    begins at the margin, with no closing bracket.
 
     >>> line_with_code(["def f():", "    a = 1", "", "    # then", "    b = 2"], 3, r"\s*(#.*)?")
     5

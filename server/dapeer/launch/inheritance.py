@@ -231,10 +231,11 @@ def _requested_places(
 async def _end_program(debugger: Debugger, program: Session) -> None:
     """Disconnect from an earlier program, and record `TOOL` as what ended its sessions.
 
-    `program` is any session of the program. A program that dapeer or nvim-dap has launched ends by this; one that
-    was attached to runs on. If that session is over already, it and its children are terminated in the debugger
-    instead, so that they are gone. The record goes to the sessions that lived when this was called; after an error
-    nothing is recorded. It waits for the adapter's answer.
+    `program` is any session of the program. A program that dapeer or nvim-dap has launched ends by this; one
+    that was attached to runs on. If that session is over already, it and its children are terminated in the
+    debugger instead, so that they are gone. The record goes to those of the sessions that lived when this was
+    called which a tool has ended, not detached from; after an error nothing is recorded. It waits for the
+    adapter's answer.
 
     Raises:
         RequestTimeout: The adapter does not answer, and the session is not over.

@@ -87,10 +87,10 @@ class Inbox:
         self._early_notifications: list[tuple[str, Sequence[Any]]] = []
 
     def receive(self, name: str, arguments: Sequence[Any]) -> None:
-        """Pass a notification of method (`name`) `dapeer` to the handler, or keep it until `open` sets one.
+        """Pass a notification of method (`name`) `dapeer` to the handler, or keep it until one is set.
 
-        The first of `arguments` is the kind, the others are the kind's own: the handler is called with both. Notifications of other
-        methods, or without arguments, are dropped.
+        The first of `arguments` is the kind, the others are the kind's own: the handler is called with both.
+        Notifications of other methods, or without arguments, are dropped.
         """
         if name != "dapeer" or not arguments:
             return

@@ -109,7 +109,8 @@ class SharedBreakpoints:
         `number` is that of a change. With `unsaved`, the path of a file with unsaved changes, Neovim has refused this
         one change for that reason, and its places are kept as refused. Without `unsaved`, nvim-dap is not loaded, so no
         change up to this one was applied, and the breakpoints that Neovim was known to have at their places are
-        forgotten. Those who wait for changes are woken in any case; an unknown number changes nothing else.
+        forgotten. Those who wait for changes are woken in any case; with `unsaved`, an unknown number changes
+        nothing else.
         """
         if unsaved:
             places = {place for place, sent in self._unapplied_changes.items() if sent == number}

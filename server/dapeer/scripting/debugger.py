@@ -355,8 +355,8 @@ def execute(code: str, name: str, debugger: Debugger) -> int:
 def _print_traceback(error: Exception, name: str, code: str) -> None:
     """Print the traceback of a script's error to stderr, without the frames of dapeer's scripting modules.
 
-    Exceptions that have led to it (`__cause__`, `__context__`) are not shown. `name` and `code` are the script's file name, as its frames
-    have it, and text, from which its lines are shown; no file is read for them.
+    Exceptions that have led to it (`__cause__`, `__context__`) are not shown. `name` and `code` are the script's
+    file name, as its frames have it, and text, from which its lines are shown, whatever its file has.
     """
     ours, lines = str(Path(__file__).parent), split_lines(code)
     frames = traceback.extract_tb(error.__traceback__)

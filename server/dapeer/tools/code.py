@@ -40,7 +40,7 @@ async def dap_source(
     1) on; without it, those around the place of the stop in that source, or the first ones. An arrow marks the
     place of the stop; with `column` it marks the first line instead, of which, if it is long, the part around that
     column is shown. A line behind them says from which line there are more. Notes name sessions that run an earlier
-    edition of the file. There is no data. A session that is found becomes the client's default.
+    edition of the file. The only data are `notes`. A session that is found becomes the client's default.
 
     Raises:
         ArgumentError: There is no such source or line, or the file may hold secrets, or cannot be read.

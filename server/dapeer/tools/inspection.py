@@ -96,11 +96,12 @@ async def dap_current_location(
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code.
 
-    The threads of a running program are read now, where that is possible; this takes some seconds at most. The data
-    has `threads`, each with `thread_id`, `name`, `state` (`stopped`, `running`, or `blocked`: it does not heed a
-    pause) and maybe `function`, `file`, `line` and, for a stopped thread, `frame_id`. Where there are any, it has
-    the lists of lines `tasks`, `deadlock` (on those that wait for each other) and `waits` (on other waits), and a
-    `note`, a sentence on an adapter that does not answer. The session becomes the client's default.
+    The threads of a running program are read now, where that is possible; this takes some seconds at most. The
+    data has `threads`, each with `thread_id`, `name`, `state` (`stopped`, `running`, or `blocked`: it does not
+    heed a pause) and maybe `function`, `file`, `line` and, for a stopped thread, `frame_id`. Where there are
+    any, it has the lists of lines `tasks`, `deadlock` (on those that wait for each other) and `waits` (on other
+    waits), and a `note`, a sentence on an adapter that does not answer. The session becomes the client's
+    default, unless it is of another program and no id is given.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.

@@ -216,9 +216,9 @@ async def dap_adapters(call: Call) -> Reply:
 def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
     """Return an adapter as data: `type`, `languages`, `ready`, and its version or what it lacks.
 
-    Where it is ready, `version` is its version; else `missing` is what is missing, and `install` how to get
-    it. Of these three, those that are not known are left out. Programs may be started to find the version, so
-    it blocks. `python` is the interpreter in which Python's adapters are looked for.
+    Where it is ready, `version` is its version; else `missing` is what is missing, and `install` how to get it.
+    Of these three, those that are not known are left out. Programs may be started to find the version, so it
+    blocks. `python` is the value of `${python}` in the command that finds the version.
     """
     found = detect(definition, python=python)
     row: dict[str, Any] = {

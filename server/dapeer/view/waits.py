@@ -291,7 +291,7 @@ def _name(answer: Mapping[str, Value], number: int) -> str:
     """Return kind and name of a member of the answer, such as `thread worker`; `another` if it is unknown.
 
     `answer` is what a debuggee has answered of what its threads and tasks wait for. `number` is the member's
-    index, from 0, in `members` of that answer. The text has at most `MAX_NAME_CHARS` characters.
+    index, from 0, in `members` of that answer. The text is `shortened` to `MAX_NAME_CHARS`.
     """
     members = as_array(answer.get("members"))
     match members[number : number + 1]:

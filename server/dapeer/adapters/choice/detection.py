@@ -65,7 +65,7 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
     If there is a version to ask for, a program is run for each way in which the adapter is found until one
     fits; each run blocks for `SECONDS_FOR_VERSION` at most, so call this in a thread. `python` is the value
     of `${python}`. If all is there, `ready` of the result is True, `version` is what the program printed
-    (empty: not asked), and `found` has the values of placeholders, such as the adapter's path. Else `missing`
+    (maybe empty), and `found` has the values of placeholders, such as the adapter's path. Else `missing`
     says what is missing, too old or does not answer, as the end of a sentence. `install` is the command that
     gets the adapter or what is missing; it is empty if there is none, or if the adapter was found but did not
     answer in time.

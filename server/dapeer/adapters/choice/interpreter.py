@@ -121,9 +121,10 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
 def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
     """Return why a debugger makes this interpreter slow, with a faster one here; empty if it does not.
 
-    It is empty too if the version is unknown. Where the version was not found out yet, the interpreter is run, in `cwd`: that blocks. If
-    no faster one is here, only the reason is returned. `python` is the interpreter's path; `interpreter` has the version from which it is
-    fast, and the reason.
+    It is empty too if the version is unknown. Where neither its environment nor its file's path tells the
+    version, the interpreter may be run, in `cwd`: that blocks. If no faster one is here, only the reason is
+    returned. `python` is the interpreter's path; `interpreter` has the version from which it is fast, and the
+    reason.
     """
     version = version_of(python, cwd)
     if version is None or version >= interpreter.fast:

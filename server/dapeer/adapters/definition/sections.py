@@ -951,9 +951,9 @@ class Children:
 def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
     """Return what the table `[threads.outside]` says: the program that reads the places of threads.
 
-    It reads them without a debugger. `table` is that table itself; it is empty if the definition has none. Its keys are `command`, the
-    regular expressions `thread`, `frame` and `own` (without the key, one that fits nothing), and the sentences `missing` and `denied`.
-    None: it has no `command`.
+    It reads them without a debugger. `table` is that table itself; it is empty if the definition has none. Its
+    keys are `command`, the regular expressions `thread`, `frame` and `own` (without the key, one that fits only
+    an empty text), and the sentences `missing` and `denied`. None: it has no `command`.
 
     Raises:
         DefinitionError: A key is unknown, or its value wrong.

@@ -223,7 +223,8 @@ def everything_but(text: str, path: Keys) -> object:
     """Return what a TOML text holds apart from the value at a path, as an object to compare by `==` only.
 
     Values and comments count, the order of keys does not. Left out are the value at `path`, comments in and
-    between its lines, and tables around it that hold nothing else. If nothing is there, all is compared.
+    between its lines, and tables around it that hold nothing else. If nothing is there, all is
+    compared, except a key on the path whose value is an empty table or no table.
 
     Raises:
         MalformedText: The text is no TOML.
@@ -289,7 +290,7 @@ def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
     is not there, or was written in another way. A candidate may be invalid TOML, so the caller checks it.
 
     Raises:
-        MalformedText: The text is no TOML, or something on the path is no table.
+        MalformedText: The text is no TOML, or something on the way is no table.
     """
     table = _as_table(value_at(text, path))
     if table is not None:

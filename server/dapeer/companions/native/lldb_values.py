@@ -136,9 +136,10 @@ def nothing(*_: Any) -> None:
 
 
 def restore_stock_summary(value: Any, *_: Any) -> str:
-    """Remove all of our summaries from LLDB, and return LLDB's own summary of an `lldb.SBValue`.
+    """Remove or disable all our summaries in LLDB, and return LLDB's own summary of an `lldb.SBValue`.
 
-    Empty: it has none. It is called in place of our summaries once the row of the patches is off; further arguments are ignored.
+    Empty: it has none. It is called in place of our summaries once the row of the patches is off; further
+    arguments are ignored.
     """
     target = value.GetTarget()
     debugger = target.GetDebugger()

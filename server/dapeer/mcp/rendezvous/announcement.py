@@ -219,8 +219,8 @@ def _sweep(folder: Path) -> None:
     """Remove from a folder the user's own sockets, announcements and tokens of processes that have ended.
 
     Only files named `*.sock`, `*.json` and `token-NUMBER…` are looked at, directly in `folder`; sockets and
-    announced addresses are connected to. What is in doubt, or cannot be removed, stays. No `OSError` of a file is
-    raised.
+    announced addresses are connected to. A socket that is too busy to answer, and what cannot be removed, stays. No
+    `OSError` of a file is raised.
     """
     # A socket first: an announcement is of one that is there.
     for pattern, left in (

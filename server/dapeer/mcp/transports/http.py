@@ -317,8 +317,9 @@ async def serve(
 ) -> AsyncGenerator[None]:
     """Serve MCP over HTTP on a bound socket while the body runs, which begins once clients can connect.
 
-    `rules` say which requests are accepted. At the end new requests are refused, and the open streams and running calls end first, so that
-    their clients learn it. Closing the socket is left to the caller.
+    `rules` say which requests are accepted. At the end new requests are refused, streams end, and running calls
+    have `SECONDS_TO_ANSWER` of `toolbox` to be answered, so that clients learn it. Closing the socket is left to
+    the caller.
     """
     sessions = StreamableHTTPSessionManager(server)
     posts = Calls()

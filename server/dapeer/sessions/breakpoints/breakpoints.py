@@ -115,7 +115,7 @@ class Breakpoints:
         Return what was wanted there before, for `restore`: the breakpoint that stopped or logged there, and the
         one of this client that collects (records values without stopping); each may be None. A breakpoint that
         stops or logs replaces both. One that collects replaces both, too, but without a `column` leaves the
-        stopping one on a line where a person has set it. `listeners` are called if what stops there changes,
+        stopping one on a line where a person has set it. `listeners` are called if the line's sign changes,
         those of `points` with the path if what this client collects there does. `client` is the client's key, and
         counts only if the breakpoint has no `collectedBy`. No request is sent.
         """

@@ -266,7 +266,7 @@ def _check_lives(parent: DirectSession) -> None:
 
 
 async def _run_session(session: DirectSession) -> None:
-    """Run a session to its end; an internal error is logged, and recorded as the cause of its end."""
+    """Run a session to its end; log an internal error, which is its cause of end if none is known."""
     try:
         await session.wait_and_end_adapter()
     except Exception:

@@ -207,8 +207,9 @@ class SourceVersions:
     ) -> tuple[int, list[str]] | None:
         """Return the lines around a 1-based line, as loaded if known: the first's number, and their text.
 
-        `line_count` is how many lines on either side. `function` is the name of the frame there, which may run old code. None: the file
-        cannot be read, is not text, or has no such line. The file's present text is kept, if none is yet (`keep`).
+        `line_count` is how many lines on either side. `function` is the name of the frame there, which may run old
+        code. None: the file cannot be read, is too large, or has no such line. The file's present text is kept, if
+        none is yet (`keep`).
         """
         self.keep(path)
         old = self._outdated_codes.get(path)

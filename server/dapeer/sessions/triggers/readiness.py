@@ -277,12 +277,11 @@ class Readiness:
     async def check_ready(self, trigger: Trigger) -> bool:
         """Return whether the program is ready for a trigger now; set `self.port` when it becomes known.
 
-        If the caller of the tool has given a pattern, the program must have printed it; the program must also
-        listen at the port of a request to this machine, else at the given port, else at one that the found output
-        names. Where none of these is known, a request to this machine needs that the program listens at any port,
-        and all else needs none. With neither pattern nor port given, the kind of trigger decides
-        (`_check_ready_by_kind`). Each call searches the new output and reads the table of sockets once, and does
-        not wait.
+        If the caller of the tool has given a pattern, the program must have printed it; a debugged program must
+        also listen at the port of a request to this machine, else at the given port, else at one that the found
+        output names. Where none of these is known, a request to this machine needs that the program listens at any
+        port, and all else needs none. With neither pattern nor port given, the kind of trigger decides
+        (`_check_ready_by_kind`). Each call searches the new output and looks for who listens, and does not wait.
 
         Raises:
             PatternOverdue: The search for the pattern takes too long.

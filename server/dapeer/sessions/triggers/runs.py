@@ -745,7 +745,7 @@ class Triggers:
     def take_lines(self, client: str) -> list[str]:
         """Return the lines that a client was not told yet, and record that it was told.
 
-        Triggers that are done, and of which the client was told, are dropped.
+        Runs whose triggers are all done, and whose client was told of each, are dropped.
         """
         lines = self._unread_lines.pop(client, [])
         lines += [

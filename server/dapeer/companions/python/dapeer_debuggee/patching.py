@@ -218,10 +218,11 @@ class StockCall:
 def guarded(patch: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
     """Return a replacement of `stock` that calls `ours`, and where that fails gives what `stock` gives.
 
-    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what
-    `IntendedError` carries, and what a signal handler of the program raises. Any other exception makes the `patch`
-    fail: then the result of `stock` is used, which is called if `ours` has not. Once the row is off, only `stock` is
-    called. With `again`, `stock` changes nothing, so it is called once more where `ours` has had it raise.
+    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is
+    what `IntendedError` carries, and what a signal handler of the program raises. For any other `Exception` the
+    result of `stock` is used, which is called if `ours` has not; then `patch.fail` is called. Once the row is
+    off, only `stock` is called. With `again`, `stock` changes nothing, so it is called once more where `ours`
+    has had it raise.
     """
 
     @functools.wraps(stock)
@@ -602,10 +603,10 @@ def undo_all() -> None:
 def rows_as_dicts() -> list[dict[str, Any]]:
     """Return all rows (patches) of this process as dicts, as `dapeer doctor --patches` shows them.
 
-    The keys are texts, but for `touches`: `name`; `whose`, the software that the patch changes; `tried`, the first
-    and last version of it that were tried, as `FIRST to LAST`, or the only one; `lost`, what is missing without the
-    patch; `off`, why it is off (empty: it is on); and `touches`, a list of what it replaces and uses, as
-    `module:name`.
+    The values are texts, but for `touches`. The keys are `name`; `whose`, the software that the patch changes;
+    `tried`, the first and last version of it that were tried, as `FIRST to LAST`, or the only one; `lost`, what
+    is missing without the patch; `off`, why it is off (empty: it is on); and `touches`, a list of what it
+    replaces and uses, as `module:name`.
     """
     return [
         {

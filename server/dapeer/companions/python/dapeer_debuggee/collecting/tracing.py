@@ -478,7 +478,7 @@ class TracingHooks:
     def plan(self, frame: Any) -> Plan:
         """Return the `points.CodePlan` of a frame's code, which is made once and kept.
 
-        It is an empty one, which is false, where nothing is recorded.
+        It is an empty one, which is false, where there is nothing to do.
         """
         code = frame.f_code
         known = self._codes.get(id(code))

@@ -162,9 +162,10 @@ class Tracing:
     def show(self) -> None:
         """Stop at the exception that is being handled, which leaves the program or a thread of it.
 
-        The method blocks until the user resumes. Each exception is shown once in each thread. Nothing happens if
-        no exception is being handled, while threads are traced (`is_on`), since pydevd itself stops then, nor in
-        a thread of the debugger's or one that `threading` does not know.
+        Where the debugger stops at uncaught exceptions, the method blocks until the user resumes. Each exception is
+        shown once in each thread. Nothing happens if no exception is being handled, while threads are traced
+        (`is_on`), since pydevd itself stops then, nor in a thread of the debugger's or one that `threading` does
+        not know.
         """
         error = sys.exc_info()
         if self.is_on or error[1] is None or self.was_shown(error[1]):

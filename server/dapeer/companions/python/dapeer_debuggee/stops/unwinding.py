@@ -505,7 +505,7 @@ class Monitor:
         self._sys_monitoring.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
-        """Stop following a `ThreadStep`; nothing happens if it is not followed.
+        """Stop following a `ThreadStep`; it may have ended already.
 
         With the last one, the tool's number in `sys.monitoring` is free.
         """

@@ -521,10 +521,10 @@ def stop_at(breakpoint_: Any, frame: Any) -> None:
     """Have pydevd stop this thread at the beginning of a function, and return when the thread is resumed.
 
     `frame` is the function's frame; `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`, whose
-    condition and hit condition are evaluated in the frame, which may run code of the program, and must hold; a hit
-    is counted where the condition does. One that raises counts as false, and is reported as a failure. Nothing is
-    evaluated, and the thread does not stop, if an evaluation or a recorder has called the function. Without a
-    debugger it does not stop.
+    condition and hit condition are evaluated in the frame, which may run code of the program, and must hold; a
+    hit is counted where the condition does and there is a hit condition. One that raises counts as false, and
+    is reported as a failure. Nothing is evaluated, and the thread does not stop, if an evaluation or a recorder
+    has called the function. Without a debugger it does not stop.
     """
     thread: Any = threading.current_thread()
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")

@@ -95,10 +95,10 @@ OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
 
 
 def repr_field_names(kind: Any, shows: Any) -> list[str] | None:
-    """Return the names of the fields that a class's generated `__repr__` shows; None: it is not generated.
+    """Return names of the fields that a class's generated `__repr__` may show; None: it is not generated.
 
-    `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one. Fields that it is told not to show
-    are left out.
+    `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one. Fields
+    that it is told not to show are left out.
     """
     fields: Any = objects.class_member(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
