@@ -150,22 +150,23 @@ class BreakpointStatuses:
         changed too.
         """
         self.change_count += 1
-        changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
-        number = changed.get("id")
+        named = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
+        number = named.get("id")
         if number is None:
             return
+        changed = named
         if body.get("reason") == "removed":
             changed = Breakpoint(id=number, verified=False, message="removed by the adapter")
         # js-debug gives one the number of another in another file.
         found = (
             each
             for each in self._breakpoints_with_id(number)
-            if not each.path or _may_be_in(changed, each.path)
+            if not each.path or _may_be_in(named, each.path)
         )
         for _, group in itertools.groupby(found, lambda each: id(each.pairs)):
             same = [*group]
             # js-debug gives a new one the number of another; their lines still differ.
-            there = [each for each in same if each.adapter_state.get("line") == changed.get("line")]
+            there = [each for each in same if each.adapter_state.get("line") == named.get("line")]
             for each in there or same:
                 each.pairs[each.place] = (
                     each.pairs[each.place][0],

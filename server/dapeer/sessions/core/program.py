@@ -350,6 +350,9 @@ class Program(Generic[Of]):
             await self.wait_until(
                 lambda: self.stop_or_end(session, epoch, old) is not None, soon, report
             )
+            found = self.stop_or_end(session, epoch, old)
+            if found is not None:
+                return found
         await self.wait_until(
             lambda: self.stop_or_end(session, epoch) is not None, end - clock(), report
         )
