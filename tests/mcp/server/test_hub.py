@@ -80,6 +80,29 @@ async def test_a_hundred_thousand_changes_are_two_events() -> None:
         assert await heard.get() == ResourceUpdated("debug://sessions")
 
 
+async def test_changes_after_one_that_a_listener_has_failed_at_are_told() -> None:
+    hub = Hub()
+    failed = asyncio.Event()
+
+    def fail(_: ServerEvent) -> None:
+        failed.set()
+        raise ValueError("a fault of a listener")
+
+    def heed_not(_loop: object, _context: object) -> None:
+        """Leave the fault out of the test's output."""
+
+    asyncio.get_running_loop().set_exception_handler(heed_not)
+    async with asyncio.timeout(LIMIT):
+        stop = hub.subscribe(fail)
+        hub.note(ToolsListChanged())
+        await failed.wait()
+        stop()
+        listen, heard = listener()
+        hub.subscribe(listen)
+        hub.note(ResourcesListChanged())
+        assert await heard.get() == ResourcesListChanged()
+
+
 async def test_who_has_unsubscribed_hears_nothing() -> None:
     hub = Hub()
     (early, nothing), (late, something) = listener(), listener()

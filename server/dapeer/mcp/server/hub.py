@@ -110,7 +110,7 @@ class Hub:
 
         The listener is called in the event loop: soon after a change that was noted (equal events of a short
         time are one), and at once for an event that is published. It must not block or raise: an error keeps
-        the event from later listeners, and reaches the caller of `publish`. The returned function may be called
+        the events of that time from later listeners, and reaches the caller of `publish`. The returned function may be called
         twice.
         """
         token = object()
@@ -155,17 +155,17 @@ class Hub:
     def _flush(self) -> None:
         """Give all listeners the events of the changes that were noted, each once.
 
-        The timer for the next time is set, unless nothing was noted.
+        The timer for the next time is set, unless nothing was noted; what a listener raises leaves after that.
         """
         if not self._changes:
             self._timer = None
             return
+        self._timer = call_after(SECONDS_BETWEEN_CHANGES, self._flush)
         changes, self._changes = self._changes, {}
         for event in dict.fromkeys(
             event for change in changes for event in events_of_change(change)
         ):
             self._announce(event)
-        self._timer = call_after(SECONDS_BETWEEN_CHANGES, self._flush)
 
     def _announce(self, event: ServerEvent) -> None:
         for listener in list(self._listeners.values()):
