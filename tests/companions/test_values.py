@@ -1,6 +1,8 @@
 """How a debuggee writes the values that it sends."""
 
+import inspect
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -38,6 +40,26 @@ DEEP["list"] = [DEEP]
 )
 def test_a_container_that_contains_itself_is_written_once(value: object, text: str) -> None:
     assert value_text(value) == text
+
+
+def numbers(first: int) -> Iterator[int]:
+    """Yield a number, and then another."""
+
+    def made() -> Iterator[int]:
+        yield first
+        yield first + 1
+
+    return made()
+
+
+def test_a_generator_that_has_not_begun_says_so_until_it_has() -> None:
+    generator = numbers(1)
+    line = inspect.getsourcelines(numbers)[1] + 3
+    assert value_text(generator) == f"<generator made not begun, test_values.py:{line}>"
+    next(generator)
+    assert value_text(generator) == f"<generator made at test_values.py:{line + 1}>"
+    assert [*generator] == [2]
+    assert value_text(generator) == "<generator made that is over>"
 
 
 def shown(value: object, _room: int) -> str:

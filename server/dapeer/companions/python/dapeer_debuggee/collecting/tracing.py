@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import guard, patching
 from ..stops import watching
-from ..values import cells
+from ..values import cells, forms
 from . import points
 from .points import SUSPENDS
 
@@ -24,8 +24,6 @@ from .points import SUSPENDS
 #
 # What they do themselves cannot fail: they call hooks (`guard`), recorders, which are guarded, too, and pydevd's own tracer.
 
-NOT_STARTED = -1
-"""The place of a frame that has not begun, up to Python 3.10."""
 RUNS_ON = -1
 """pydevd's command of a thread that does not step."""
 
@@ -81,16 +79,9 @@ def arguments_of(tracer: Any) -> Any:
 @guard.hook
 def record_begin(plan: Any, frame: Any) -> None:
     """Record that a frame begins, unless it is a generator's or coroutine's that goes on."""
-    if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > first_of(frame.f_code):
+    if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > forms.first_of(frame.f_code):
         return
     plan.enter(frame)
-
-
-@functools.lru_cache(maxsize=10000)
-def first_of(code: Any) -> int:
-    """Return the last place of an instruction at which a generator's or coroutine's frame has not begun."""
-    resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
-    return resumes[0] if resumes else NOT_STARTED
 
 
 @guard.hook

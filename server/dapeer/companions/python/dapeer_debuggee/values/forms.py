@@ -6,7 +6,9 @@ A type counts only if it is exactly the one of its package. No module is importe
 from __future__ import annotations
 
 import datetime as dt
+import dis
 import enum
+import functools
 import gc
 import itertools
 import pathlib
@@ -904,9 +906,17 @@ def suspended_text(value: Any, kind: Any) -> str | None:
             where = "that is over"
             if at is not None:
                 file = at.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
-                where = f"{'at' if at.f_lasti >= 0 else 'not begun,'} {file}:{at.f_lineno}"
+                begun = at.f_lasti > first_of(at.f_code)
+                where = f"{'at' if begun else 'not begun,'} {file}:{at.f_lineno}"
             return f"<{word} {value.__qualname__.rpartition('<locals>.')[2]} {where}>"
     return None
+
+
+@functools.lru_cache(maxsize=10000)
+def first_of(code: Any) -> int:
+    """Return the last place of an instruction at which a generator's or coroutine's frame has not begun."""
+    resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
+    return resumes[0] if resumes else NOT_STARTED
 
 
 def memory(value: Any, max_chars: int) -> str:
@@ -918,6 +928,8 @@ def memory(value: Any, max_chars: int) -> str:
     return f"<memory {value.shape} of format {value.format}>"
 
 
+NOT_STARTED = -1
+"""The place of a frame that has not begun, up to Python 3.10."""
 MIN_SHOWN_BYTES = 4
 """Bytes of a memory view that are shown at least."""
 SUSPENDED = (
