@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, call, client, evaluate, has_all, read, refusal, text
+from tests.harness import ask, call, client, evaluate, fake, has_all, read, refusal, text
 from tests.programs import compiled, copied
 
 HEAD = {"type": "debugpy", "request": "launch"}
@@ -105,6 +105,26 @@ async def test_names_that_fit_nothing_or_several_are_answered_with_those_there_a
         assert "Foreign (cobol, launch) of launch.json: cannot be started" in await read(
             c, "dap_configurations"
         )
+
+
+async def test_a_process_that_a_failed_compound_has_attached_to_runs_on(
+    tmp_path: Path, settings: Path
+) -> None:
+    adapter = fake(settings)
+    (tmp_path / "a.py").write_text("print(1)\n", "utf-8")
+    here = project(
+        tmp_path,
+        {"type": "fake", "request": "attach", "name": "Server", "processId": os.getppid()},
+        {**HEAD, "name": "Client", "program": "a.py", "preLaunchTask": "build"},
+        compounds=[{"name": "All", "configurations": ["Server", "Client"]}],
+    )
+    tasks = {"tasks": [{"label": "build", "command": "false"}]}
+    (here / ".vscode" / "tasks.json").write_text(json.dumps(tasks), "utf-8")
+    async with client(here) as c:
+        assert "`build`" in await refusal(c, "dap_run", configuration="All")
+    ends = [each["arguments"] for each in adapter.requests() if each["command"] == "disconnect"]
+    assert [each["terminateDebuggee"] for each in ends] == [False]
+    assert "terminate" not in adapter.commands()
 
 
 async def test_a_launch_json_with_a_mistake_is_named_with_its_place(tmp_path: Path) -> None:

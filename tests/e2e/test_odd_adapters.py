@@ -188,6 +188,19 @@ async def test_capabilities_that_come_later_count(settings: Path) -> None:
         await read(c, "dap_set_variable", path="line", value="9")
 
 
+async def test_a_program_that_lacks_the_terminal_to_type_into_is_ended(settings: Path) -> None:
+    fake(settings)
+    definition = settings / "dapeer" / "adapters" / "fake.toml"
+    written = definition.read_text("utf-8")
+    definition.write_text(
+        written.replace("[launch]", '[launch]\nterminal = "${terminal}"'), "utf-8"
+    )
+    async with asyncio.timeout(LIMIT), client() as c:
+        said = await refusal(c, "dap_run", program=FAKE_PROGRAM, type="fake", then=[{"input": "1"}])
+        assert "nothing can be typed" in said
+        assert "has ended" in await refusal(c, "dap_continue")
+
+
 @pytest.mark.parametrize(
     "body",
     [None, {}, [], "text", {"stackFrames": None}, {"stackFrames": []}],

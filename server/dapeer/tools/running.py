@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -264,7 +265,8 @@ class StartedProgram:
 
         Raises:
             NotStopped: The program left the stop before the first expression of `options` was evaluated.
-            DapeerError: A task fails, or a run cannot be started, resumed or terminated.
+            DapeerError: A task fails, or a run cannot be started, resumed or terminated; or the triggers are not
+                valid or type into a program that has no terminal, which is ended then (`end`).
         """
         shared = self.call.debugger.breakpoints
         can_stop = stops or self.start.launched or shared.paths or shared.functions
@@ -287,7 +289,11 @@ class StartedProgram:
             reply = _with_tally(reply, tally)
         else:
             session = await self.begin()
-            self.triggers.begin(self.call, session, self.start.ready)
+            try:
+                self.triggers.begin(self.call, session, self.start.ready)
+            except BaseException:
+                await self.end(session)
+                raise
             tree = await self._attach_to_descendants(session)
             # What was attached to may be in its trouble already.
             before = 0 if self.start.launched else limit + MILLISECONDS_UNTIL_LOOK
@@ -343,6 +349,18 @@ class StartedProgram:
         client, triggers = self.call.focus.key, self.call.debugger.triggers
         tasks.until_end_of_all([session], lambda line: triggers.add_line(client, line))
         return session
+
+    async def end(self, session: Session) -> None:
+        """End a run that has begun, also where this is cancelled; a process that was attached to runs on.
+
+        Errors of dapeer (`DapeerError`) are ignored.
+        """
+        debugger = self.call.debugger
+        with anyio.CancelScope(shield=True), contextlib.suppress(DapeerError):
+            if self.start.launched:
+                await debugger.terminate(session)
+            else:
+                await debugger.disconnect(session, terminate=False)
 
     async def _start_run(self) -> Session:
         """Start one run of the program, make its session the client's default one, and return it.

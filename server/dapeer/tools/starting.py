@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, NotRequired
 
-import anyio
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -87,7 +86,8 @@ class StartedGroup:
 
         Raises:
             DapeerError: A task fails, a member does not start, or the triggers are not valid or type into a program
-                that has no terminal; members and tasks that have started are ended.
+                that has no terminal; members and tasks that have started are ended, but for processes that were
+                attached to.
         """
         tasks = StartTasks(self.call.debugger, self.tasks)
         told = await tasks.run_before()
@@ -100,9 +100,8 @@ class StartedGroup:
             triggers.begin(self.call, first, ready)
         except BaseException:
             tasks.release()
-            with anyio.CancelScope(shield=True):
-                for each in sessions.values():
-                    await self.call.debugger.terminate(each)
+            for label, session in sessions.items():
+                await self.members[label].end(session)
             raise
         client = self.call.focus.key
         news = self.call.debugger.triggers
@@ -142,12 +141,12 @@ class StartedGroup:
         )
 
     async def _end_together(self, group: Group) -> None:
-        """Wait until the program of one member has ended, then end all others."""
-        sessions = [*group.members.values()]
-        await first_of(*(partial(_wait_for_program_end, each) for each in sessions))
-        for each in sessions:
-            if each.program.living_sessions:
-                await self.call.debugger.terminate(each)
+        """Wait until the program of one member has ended, then end all others; those attached to are left."""
+        sessions = group.members
+        await first_of(*(partial(_wait_for_program_end, each) for each in sessions.values()))
+        for label, session in sessions.items():
+            if session.program.living_sessions:
+                await self.members[label].end(session)
 
 
 async def _wait_for_program_end(session: Session) -> None:
