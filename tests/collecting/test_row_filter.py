@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.base.errors import ArgumentError
-from dapeer.collecting.rows.table import FAILED
-from dapeer.collecting.text.row_listing import Search, matching_indices, value_of
+from dapeer.collecting.rows.table import FAILED, Table
+from dapeer.collecting.text.row_listing import Search, filtered_indices, matching_indices, value_of
 from tests.collecting.conftest import every
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
@@ -61,6 +61,12 @@ def test_whatever_else_is_written_is_refused(where: str) -> None:
 def test_any_text_is_refused_or_finds_rows(where: str) -> None:
     with contextlib.suppress(ArgumentError):
         assert set(matching_indices(where, COLUMNS, len(CELLS), every)) <= set(range(len(CELLS)))
+
+
+def test_an_expression_that_is_named_like_a_column_takes_its_place(search: Search) -> None:
+    table = Table(2, hits=["1", "2"], cells=[["3", "4"], ["5", "6"]])
+    for where in ("c2 == 4", "c1 == 4", "other == 6"):
+        assert list(filtered_indices(table, ["c2", "other"], where, search, calls=False)) == [1]
 
 
 def test_a_pattern_that_takes_too_long_is_ended(search: Search) -> None:

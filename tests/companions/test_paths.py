@@ -86,3 +86,9 @@ def test_a_callback_and_a_handler_of_signals_are_told_by_their_types() -> None:
 def test_what_is_no_expression_is_not_there(path: str) -> None:
     with pytest.raises(LookupError, match="does not parse"):
         value_at(path, inspect.currentframe())
+
+
+@pytest.mark.parametrize("path", ["await cart", "(yield)"])
+def test_what_is_an_expression_only_in_a_coroutine_or_generator_is_not_evaluated(path: str) -> None:
+    with pytest.raises(LookupError, match="does not parse"):
+        value_at(path, inspect.currentframe(), runs=True)

@@ -1,16 +1,19 @@
 """What runs in place of a program until dapeer debugs it."""
 
+import importlib
 import json
 import os
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,3 +97,17 @@ def test_an_answer_that_says_nothing_changes_nothing(tmp_path: Path, answer: byt
             env={"KEPT": "1"}, stdout=subprocess.PIPE, check=True,
         )  # fmt: skip
     assert done.stdout == b"KEPT=1\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "length"), [(2**64 - 1, 0), (64, 2**63 - 1), (64, 2**64 - 1), (2**63 - 1, 0)]
+)
+def test_a_malformed_program_is_started_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int, length: int
+) -> None:
+    children: Any = importlib.import_module("dapeer_debuggee.process.children")
+    monkeypatch.setattr(children, "setting", {"names": "", "native": True})
+    path = tmp_path / "malformed"
+    head = struct.pack("<5sB34xQ10xHHH", b"\x7fELF\x02", 1, place, 64, 0, 0)
+    path.write_bytes(head + struct.pack("<24xQQ24x", 0, length))
+    assert not children.gets_stand_in(bytes(path))

@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import FunctionType
+from threading import Lock
+from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
@@ -344,6 +345,23 @@ def test_what_dapeer_runs_in_a_line_is_no_place_of_the_program(
     record = FunctionType(compile("now()", "<dapeer>", "eval"), made)
     own, here = awaiting.stack(record())[:2], awaiting.stack(sys._getframe())[:2]  # pyright: ignore[reportPrivateUsage]
     assert [each[0] for each in own] == [each[0] for each in here]
+
+
+@pytest.mark.parametrize(("lines", "count"), [(10, 1), (30_000, 0)])
+def test_of_a_function_that_is_too_long_no_lock_is_told(
+    monkeypatch: pytest.MonkeyPatch, lines: int, count: int
+) -> None:
+    monkeypatch.setattr(sys, "path", [str(COMPANIONS / "python"), *sys.path])
+    holding: Any = importlib.import_module("dapeer_debuggee.stacks.holding")
+    made: dict[str, Any] = {"lock": Lock()}
+    text = "def take():\n  with lock:\n    yield\n" + "    n = 1\n" * lines
+    (code,) = (
+        each for each in compile(text, "farm.py", "exec").co_consts if type(each) is CodeType
+    )
+    taking = FunctionType(code, made)()
+    next(taking)
+    inside, _ = holding.locks_taken(taking.gi_frame)
+    assert len(inside) == count
 
 
 def renamed(member: str) -> str:

@@ -111,6 +111,7 @@ def test_every_tool_that_a_text_names_becomes_a_command_that_exists(tool: str) -
         ("dap_evaluate(expressions=['a + 1'])", "dapeer eval 'a + 1'"),
         ("dap_variables(path=prices, start=3)", "dapeer vars prices --start 3"),
         ("dap_run_to(filename='a.py', line=3)", "dapeer run-to a.py:3"),
+        ("dap_run_to(filename='my app.py', line=3)", "dapeer run-to 'my app.py:3'"),
         ("dap_run(stop_on_entry=true)", "dapeer run --stop-on-entry"),
         ("dap_run(breakpoints=[…])", "dapeer run -b …"),
         (

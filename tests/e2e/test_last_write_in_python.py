@@ -97,11 +97,16 @@ async def test_the_call_that_is_told_stops_at_the_write(tmp_path: Path) -> None:
 async def test_what_a_line_may_have_called_is_said_and_what_nobody_saw_too(tmp_path: Path) -> None:
     hidden = PAYS.replace(
         "    adjust(limits, slotted)\n",
-        "    (lambda: orders)()[1].total = 8\n    adjust(limits, slotted)\n",
+        "    (lambda: orders)()[1].total = 8\n    adjust(limits, slotted)  # @adjust\n",
     )
     p = written(tmp_path, "pays.py", hidden)
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        await ask(c, "dap_run", program="pays.py", breakpoints=[p.at("over")])
+        await ask(c, "dap_run", program="pays.py", breakpoints=[p.at("adjust"), p.at("over")])
+        # Only the stop has shown it.
+        told = await last(c, "orders[1].total")
+        assert f"pays.py:{p.line('adjust')} in main (or before this line" in told
+        assert "10 → 8" in told
+        assert (await ask(c, "dap_continue"))["line"] == p.line("over")
         told = await last(c, "orders[4].total")
         assert f"pays.py:{p.line('hide')} in main (or in what it called): 40 → 9" in told
         # No line names that object before the loop does.

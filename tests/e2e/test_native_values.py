@@ -332,3 +332,33 @@ async def test_what_a_script_of_a_library_says_in_gdb_is_no_output_of_the_progra
         assert "xmethod" in await refusal(c, "dap_evaluate", expression="more(1)")
         end = await ask(c, "dap_continue")
         assert (end["exit_code"], end.get("output", "")) == (2, "")
+
+
+PRINTER = """
+class Printer:
+    def to_string(self):
+        return "bag of length 2"
+
+    def children(self):
+        return iter([("first", 1), ("second", 2)])
+
+    def display_hint(self):
+        raise ValueError("no hint")
+
+
+gdb.pretty_printers.append(lambda value: Printer() if str(value.type) == "struct track" else None)
+"""
+
+
+async def test_a_printer_that_raises_hides_no_variable(tmp_path: Path) -> None:
+    needs("gdb")
+    source = ROOT / "fixtures" / "answers" / "playlist.c"
+    playlist = compiled(source.name, tmp_path, source)
+    (tmp_path / "printer.py").write_text(PRINTER)
+    place = {"filename": str(source), "line": line_of(source, "sum += ")}
+    async with client() as c:
+        await ask(c, "dap_run", program=str(playlist), breakpoints=[place])
+        await read(
+            c, "dap_evaluate", expression=f"source {tmp_path / 'printer.py'}", context="repl"
+        )
+        assert "bag of length 2" in await evaluate(c, "*list->first")

@@ -31,6 +31,9 @@ async def test_it_stops_after_the_line_that_made_an_expression_true_or_wrote_a_v
         view, said = await until(c, "account.balance", on="write", evaluate=["account.balance"])
         assert said == f"{HERE}:{P.line('spend')} in spend changed `account.balance`: 5 → 4"
         assert view["values"] == {"account.balance": "4"}
+        # It has no value before.
+        view, said = await until(c, "items == []", scope=[HERE])
+        assert said == f"`items == []` holds after {HERE}:{P.line('cut') - 5} in index"
         view, said = await until(c, "dead and dead[-1] > len(items)", scope=[HERE])
         assert said.endswith(f"holds after {HERE}:{P.line('cut')} in index: False → True")
         view, said = await until(c, "items[0]", on="write")

@@ -5,6 +5,7 @@ import functools
 import os
 import socket
 import sys
+import tempfile
 from pathlib import Path
 
 import anyio
@@ -99,6 +100,20 @@ async def test_a_runtime_folder_that_is_of_no_use_is_not_used(
     assert [each.name for each in os.scandir(folder_of_socket)] == [name]
     await taps.aclose()
     assert not os.access(folder_of_socket, os.F_OK)
+
+
+async def test_a_socket_that_cannot_be_made_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    taps = Taps()
+    with pytest.raises(OSError, match="too long"):
+        await taps.open()
+    await taps.aclose()
+    assert [*folder.iterdir()] == []
 
 
 async def test_much_output_does_not_make_a_running_program_look_stopped(tmp_path: Path) -> None:

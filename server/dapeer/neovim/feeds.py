@@ -335,13 +335,14 @@ class Taps:
     async def aclose(self) -> None:
         """Stop listening, close connections that wait for dapeer's end, and remove the socket's folder.
 
-        Connections of sessions stay: whoever got the `Tap` closes it. Nothing is done unless `open` was called.
+        Connections of sessions stay: whoever got the `Tap` closes it. Nothing is done unless `open` was called; a
+        folder that `open` has left without a socket is removed, too.
         """
         if self._server is not None:
             self._server.close()
-            for line in self._silent_connections:
-                line.close()
-            self._folder.close()
+        for line in self._silent_connections:
+            line.close()
+        self._folder.close()
 
     async def _serve_connection(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -41,7 +41,7 @@ def read_core(path: str) -> CoreDump:
     """Return what a core dump says: of 64-bit Linux its program and signal, of others only that it is one.
 
     `path` is the file's, which is read. What the dump does not say is an empty text, and so is the program if
-    none of the mapped files is there any more. Only little-endian ELF files count as core dumps.
+    its file is there no more. Only little-endian ELF files count as core dumps.
 
     Raises:
         ArgumentError: The file cannot be read, or is no such core dump.
@@ -108,14 +108,14 @@ def _aligned(size: int) -> int:
 
 
 def _program(notes: list[tuple[int, bytes]]) -> str:
-    """Return the executable, among the mapped files, that has the program's name.
+    """Return the mapped file that has the program's name, or else the first one, which lies at the lowest address.
 
-    It is the first executable if none has that name, and empty if none of the files is there any more.
+    The result is empty if that file is there no more, or is no executable.
     """
     name = next((_text(each[_NAME]) for kind, each in notes if kind == _PRPSINFO), "")
     mapped = next((_files(each) for kind, each in notes if kind == _FILE), list[str]())
     named = [path for path in mapped if name and Path(path).name[:15] == name]
-    return next((path for path in (*named, *mapped) if is_binary(path)), "")
+    return next((path for path in named or mapped[:1] if is_binary(path)), "")
 
 
 def _files(content: bytes) -> list[str]:

@@ -194,14 +194,14 @@ def _take_place_words(tool: str, known_tool: KnownTool, values: dict[str, str]) 
     """Yield the words by place of a tool's command, and remove what they stand for from `values`.
 
     `values` are the arguments as the text has them, by name; an argument that is not among them yields
-    nothing. A file with its line (`FILE:LINE`, or what there is of both), or else a function, is one word
-    without its quotes. Any other word is quoted for a shell where it needs quotes.
+    nothing. A file with its line (`FILE:LINE`, or what there is of both), or else a function, is one word.
+    Words are quoted for a shell where they need quotes.
     """
     for place in table.by_place(tool, known_tool):
         if place == table.PLACE:
             parts = [values.pop(name) for name in ("filename", "line") if name in values]
             parts = parts or [values.pop(name) for name in ("function",) if name in values]
-            yield from [":".join(map(_plain, parts))] * bool(parts)
+            yield from [_quoted(":".join(map(_plain, parts)))] * bool(parts)
         elif place in values:
             yield _quoted(values.pop(place))
 

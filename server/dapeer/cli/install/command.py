@@ -292,6 +292,7 @@ def _neovim_data(*, remove: bool) -> Path:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="surrogateescape",
             check=False,
         )
     except OSError as error:

@@ -498,8 +498,9 @@ def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[st
         "task": [*table.tasks],
         "caller": [*table.callers],
     }
-    for number, (name, cells) in enumerate(zip(expressions, table.cells, strict=True), 1):
-        values[name] = values[f"c{number}"] = [value_of(each) for each in cells]
+    columns = [[value_of(each) for each in cells] for cells in table.cells]
+    values |= {f"c{number}": each for number, each in enumerate(columns, 1)}
+    values |= zip(expressions, columns, strict=True)
     if calls:
         results = table.cells[OF_CALLS.index("result")]
         values["error"] = [_error(each) for each in results]

@@ -126,10 +126,11 @@ def _make_to_object(bare: Callable[[Any], Json]) -> Callable[..., Json]:
         value = _of(self, "value")
         if value.type.strip_typedefs().code in text.SCALAR:
             return result
-        size = _count_children(value, _of(self, "printer"), str(result.get(key)))
-        if size is not None and result["variablesReference"]:
-            result["indexedVariables"] = size
         with contextlib.suppress(Exception):  # a printer may raise anything
+            size = _count_children(value, _of(self, "printer"), str(result.get(key)))
+            if size is not None and result["variablesReference"]:
+                result["indexedVariables"] = size
+        with contextlib.suppress(Exception):
             result["type"] = types.name(value.type)
         # The error of a printer must not appear as output of the program.
         with contextlib.suppress(Exception), gdb.with_parameter("python print-stack", "none"):

@@ -108,7 +108,7 @@ class Catalogue:
         listener: Callable[[Json], None] | None = None,
     ) -> None:
         self.opencode = opencode
-        self.project_skills: Sequence[Json] = ()
+        self.project_skills: Sequence[Json] = []
         """Those of the project, from memory: as `skills` returns them."""
         self._project = project
         self._notify_changed = changed
@@ -276,7 +276,7 @@ class Catalogue:
             self._forget()
             if self._listener is not None:
                 self._listener(event)
-            skills: Sequence[Json] = ()
+            skills: Sequence[Json] = []
             # An OpenCode with a mistake in its configuration runs, but has none of these.
             with contextlib.suppress(OpenCodeError):
                 skills = await self.skills(self._project)

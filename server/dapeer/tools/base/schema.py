@@ -204,6 +204,9 @@ def shorten_schema(schema: Any) -> Any:
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out. References are replaced by what they
     name. The given schema stays unchanged.
+
+    >>> shorten_schema({"type": "integer", "default": 0}), shorten_schema({"type": "boolean", "default": False})
+    ({'type': 'integer', 'default': 0}, {'type': 'boolean'})
     """
     definitions: Json = schema.get("$defs", {})
     return _shortened_schema(schema, definitions)
@@ -269,10 +272,18 @@ def _shortened_schema(node: Any, definitions: Json) -> Any:
                 if key == "properties"
                 else _shortened_schema(value, definitions)
                 for key, value in node.items()
-                if (key, value) not in _SELF_EVIDENT and key not in _NOISE
+                if key not in _NOISE and not _is_self_evident(key, value)
             }
         case _:
             return node
+
+
+def _is_self_evident(key: str, value: object) -> bool:
+    """Return whether a key with this value is in `_SELF_EVIDENT`; a number is never equal to a flag here."""
+    return any(
+        (key, value) == each and isinstance(value, bool) == isinstance(each[1], bool)
+        for each in _SELF_EVIDENT
+    )
 
 
 def _properties(properties: Json, definitions: Json) -> Json:

@@ -59,8 +59,7 @@ async def next_stop(
     in another process of the program, whose session becomes the client's default then, if the default is of
     this program. If triggers (what `then` lists) are being sent, the wait ends soon after they have ended. If
     another program that the triggers have reached stops first, that one's state is returned with a note, and
-    its session becomes the default. What the answer tells counts as shown, so that no later answer repeats
-    it.
+    its session becomes the default. What the answer tells counts as shown.
 
     Args:
         call: The call, whose client gets the answer and its progress.

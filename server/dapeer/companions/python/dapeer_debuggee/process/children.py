@@ -274,7 +274,7 @@ def gets_stand_in(path: bytes) -> bool:
 
     `setting` says what is wanted: a name that matches its `names` (of the file, of what a link leads to, or
     of the interpreter in a script's first line), or, with `native`, any 64-bit ELF program with line numbers.
-    The file at `path` is read; False if it cannot be.
+    The file at `path` is read; False if it cannot be, or is a malformed program.
     """
     names = [os.path.basename(os.fsdecode(each)) for each in (path, os.path.realpath(path))]
     try:
@@ -285,7 +285,7 @@ def gets_stand_in(path: bytes) -> bool:
         if told and any(re.fullmatch(told, each) for each in names):
             return True
         return setting["native"] and has_line_numbers(path)
-    except (OSError, struct.error):
+    except (OSError, struct.error, ValueError, OverflowError, MemoryError):
         return False
 
 

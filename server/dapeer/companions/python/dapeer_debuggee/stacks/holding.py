@@ -24,8 +24,8 @@ from . import awaiting, paths, pools, symbols
 #
 # A line is no proof: in `with lock: time.sleep(60)` one line takes the lock and sleeps in it. Instructions are one. Nothing is run.
 
-MAX_INSTRUCTIONS = 20_000
-"""Instructions of a function that are followed."""
+MAX_CODE_BYTES = 60_000
+"""Bytes of the code of a function that is followed; nothing is known of a longer one."""
 MAX_KEPT = 500
 """Functions that are kept when they have been followed."""
 ENTERS = ("BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
@@ -61,7 +61,7 @@ class LockFlow:
     """The instructions of a function, and what each of them may rely on."""
 
     def __init__(self, code: types.CodeType) -> None:
-        self.steps = [*itertools.islice(dis.get_instructions(code), MAX_INSTRUCTIONS)]
+        self.steps = [*dis.get_instructions(code)]
         self.places = {each.offset: number for number, each in enumerate(self.steps)}
         self.stacks = symbols.stacks(self.steps)
         self.blocks: dict[int, tuple[int, ...]] = {}
@@ -169,8 +169,7 @@ class LockFlow:
         step, blocks = self.steps[number], self.blocks[number]
         after = self._state_after(number, state)
         entry = self._entry(step.offset) if HAS_TABLE else None
-        # The handler of a long function may lie behind the last instruction that is known.
-        if entry is not None and entry.target in self.places:
+        if entry is not None:
             handler = self.places[entry.target]
             # What was thrown into an awaited call may have ended it well.
             ends = self.steps[handler].opname == "CLEANUP_THROW"
@@ -284,16 +283,21 @@ def lock_flow_of(code: types.CodeType) -> Any:
     return KEPT[code]
 
 
+def can_follow(frame: Any) -> bool:
+    """Return whether a frame's function has begun, and is short enough (`MAX_CODE_BYTES`) to be followed."""
+    return frame.f_lasti >= 0 and len(frame.f_code.co_code) <= MAX_CODE_BYTES
+
+
 def locks_taken(frame: Any) -> tuple[list[LockTaking], list[LockTaking]]:
     """Return the places where the call of a frame has taken locks that are not released yet.
 
     The first list is of the `with` items around the frame's current instruction, the outermost first. Where
     it is not sure that an item still has its lock, such as because its names have changed since, `node` is
     None. The second list has the calls of `acquire` whose locks are surely taken, in the order of the code.
-    Both are empty for a function without `with` and `acquire`, or that has not begun.
+    Both are empty for a function without `with` and `acquire`, or that has not begun, or is too long to be followed.
     """
-    found = lock_flow_of(frame.f_code)
-    if found is None or frame.f_lasti < 0:
+    found = lock_flow_of(frame.f_code) if can_follow(frame) else None
+    if found is None:
         return [], []
     number = found.number(frame.f_lasti)
     sure = {each for how, each in found.known.get(number, ()) if how == "held"}
@@ -313,7 +317,7 @@ def lock_taken_now(frame: Any) -> tuple[Any, bool]:
     called. None: the frame calls nothing, or what it does is unknown. The second value is True for any call
     with arguments, which may be a time limit; for a `with` it is False.
     """
-    if frame.f_lasti < 0:
+    if not can_follow(frame):
         return None, False
     code = frame.f_code
     found = lock_flow_of(code) or (KEPT.update({code: LockFlow(code)}) or KEPT[code])

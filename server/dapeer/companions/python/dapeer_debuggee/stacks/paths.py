@@ -102,6 +102,8 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     """
     try:
         tree = ast.parse(path.strip(), mode="eval")
+        # `await x` parses, but does not compile.
+        code: Any = compile(tree, "<dapeer>", "eval") if runs else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise LookupError(f"`{path}` does not parse") from None
     try:
@@ -109,7 +111,7 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     except NeedsCodeError:
         if not runs:
             raise
-    return evaluate_aside(compile(tree, "<dapeer>", "eval"), frame)
+    return evaluate_aside(code, frame)
 
 
 def evaluate_aside(code: types.CodeType, frame: Any) -> Any:

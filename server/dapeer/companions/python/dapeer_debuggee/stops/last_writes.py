@@ -503,8 +503,8 @@ class LastWrites:
         `tree` is the expression, `names` the frame of the evaluation. All lines on the stack that are not over yet are
         looked at before, and what those have changed is remembered. The keys are `writes` (their number), `now` (the
         value's text, `(nothing)` if there is none) and, if anything is known, `stack` (name, file and line of each
-        frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in `_place`, with `before` if a look
-        has seen a change; `unseen` is also True if no look has seen the latest one.
+        frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in `_place`, with `before` if a
+        change was seen. A change that no look has seen is one before the line of the stop, and `unseen`.
 
         Raises:
             InvalidExpression: The object or key of an attribute or element cannot be evaluated.
@@ -530,8 +530,7 @@ class LastWrites:
         now = watching.text_of(value) or "(nothing)"
         if record is None or not record.is_of(owner):
             return {"writes": 0, "now": now}
-        if record.record_change(value):
-            record.last = {**record.last, "unseen": True}
+        self._note(number, owner, value, stopped, stopped.f_lineno, None)
         frames: Any = record.last["stack"]
         return {
             **record.last,

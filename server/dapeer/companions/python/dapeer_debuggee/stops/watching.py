@@ -210,8 +210,8 @@ def write(rows: Any, text: str) -> None:
 
 EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
 """Files of the code of conditions, and of what collects."""
-HELD = (False, "")
-"""What is known of an expression that holds already in a frame that runs."""
+HELD = (False, "", "it holds already")
+"""What is known of an expression that holds already in a frame that runs; compared by identity."""
 LIBRARIES = tuple(
     os.path.join(path, "")
     for path in {
@@ -394,7 +394,7 @@ class PointWatch:
         """
         known = seen.get(self)
         if value is NOTHING:
-            if known is None or known[0]:
+            if known is None or known is HELD or known[0]:
                 seen[self] = False, ""
             return None
         holds, now = value
