@@ -33,7 +33,7 @@ async def test_it_stops_after_the_line_that_made_an_expression_true_or_wrote_a_v
         assert view["values"] == {"account.balance": "4"}
         # It has no value before.
         view, said = await until(c, "items == []", scope=[HERE])
-        assert said == f"`items == []` holds after {HERE}:{P.line('cut') - 5} in index"
+        assert said == f"`items == []` holds after {HERE}:{P.line('cut') - 5} in index: True"
         view, said = await until(c, "dead and dead[-1] > len(items)", scope=[HERE])
         assert said.endswith(f"holds after {HERE}:{P.line('cut')} in index: False → True")
         view, said = await until(c, "items[0]", on="write")
