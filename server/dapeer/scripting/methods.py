@@ -509,9 +509,9 @@ class Methods(Protocol):
     ) -> Answer:
         """Wait for the next stop or the end.
 
-        It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
-        that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are for the stop,
-        which may be in another process of the program. If `session_id` is left out and the whole program of the
+        It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session that
+        is stopped, or whose program has ended, is shown at once. Nothing is resumed. `evaluate` and `show` are for the
+        stop, which may be in another process of the program. If `session_id` is left out and the whole program of the
         client's session has ended, a note names the programs that live, if any.
 
         This calls the tool `dap_wait_until_paused` of the server, and waits for its answer. An argument that is None is
@@ -745,8 +745,8 @@ class Methods(Protocol):
         """Remove all breakpoints of a file, or of all files; exception filters stay.
 
         With `filename` None or empty, those of functions, and those on data, instructions and in watches go, too.
-        Breakpoints of other clients that collect stay; a note counts them. Adapters are sent the change before this
-        returns; a note names failures. The data is `removed`, how many.
+        Breakpoints of other clients that collect stay; a note counts those on lines. Adapters are sent the change
+        before this returns; a note names failures. The data is `removed`, how many.
 
         This calls the tool `dap_clear_breakpoints` of the server, and waits for its answer. An argument that is None is
         left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there
@@ -831,13 +831,13 @@ class Methods(Protocol):
 
         The rows are those that the session's program has recorded for this client, or for nobody in particular;
         those written by now are read first. `at` chooses a place (`shop.py:12`, or a function), `rows` hits by
-        number (`7`, `7-9` or `7-`), `where` those for which an expression over their columns holds; places
-        whose columns it does not fit are left out, if it fits any. Without a choice each place is summed up;
-        `changes` lists only rows that change something, `by` groups rows, `plot` draws the columns of numbers,
-        `timeline` lists the rows of all places in the order of time, and goes with none of these three. All
-        rows of the places that `at` chooses count as reported to this client then, also those that are not
-        shown. The data has the lines as `collected`. `session_id` becomes the default; None: the default
-        session.
+        number (`7`, `7-9` or `7-`; with `timeline` by the place in that), `where` those for which an expression
+        over their columns holds; places whose columns it does not fit are left out, if it fits any. Without a
+        choice each place is summed up; `changes` lists only rows that change something, `by` groups rows,
+        `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time, and
+        goes with none of these three. All rows of the places that `at` chooses count as reported to this client
+        then, also those that are not shown. The data has the lines as `collected`. `session_id` becomes the
+        default; None: the default session.
 
         This calls the tool `dap_collected` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -978,11 +978,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Return file, line and function of the stop, with the source around it.
 
-        The place is that of the frame shown: the innermost one of the user's code, else the innermost.
-        `context_lines` is the number of source lines before it and behind it. The data has `file`, `line`,
-        `function` and `source`, a text that is empty if the source is not known, and one line that says so for
-        a file that may hold secrets; `file` is empty if the frame has none. A note warns if the file is not
-        what the frame runs, as it has changed since.
+        The place is that of the frame shown: at a planned stop the innermost, unless data was written, else
+        the innermost one of the user's code, if there is one. `context_lines` is the number of source lines
+        before it and behind it. The data has `file`, `line`, `function` and `source`, a text that is empty if
+        the source is not known, and one line that says so for a file that may hold secrets; `file` is empty if
+        the frame has none. A note warns if the file is not what the frame runs, as it has changed since.
 
         This calls the tool `dap_current_location` of the server, and waits for its answer. An argument that is None is left
         out; the tool takes then `context_lines` 5. Without `session_id` a `Session` means itself, and a `Debugger` the
@@ -1061,9 +1061,9 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_variables` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that
-        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
-        empty where there is none.
+        the tool takes then `start` 0, `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1112,8 +1112,8 @@ class Methods(Protocol):
         """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
         The thread is `thread_id`, by default that of the stop; of a running program by default all threads and tasks
-        are listed. `levels` frames are listed from number `start_frame` (0: the innermost); frames of a library that
-        follow each other are one line, and count as one. The data has `thread_id`, `total_frames` and `frames`, where
+        are listed. `levels` frames are listed from number `start_frame` (0: the innermost); longer runs of library
+        frames are folded into one line, and count as one. The data has `thread_id`, `total_frames` and `frames`, where
         folded frames are one object with their number, `folded`; of a running program `state` and `threads`, each
         with `thread_id` (None for a task), `name` and `frames`.
 
@@ -1121,9 +1121,9 @@ class Methods(Protocol):
         has `group` and `answers`, the data of each by its label.
 
         This calls the tool `dap_stacktrace` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `levels` 20. Without `session_id` a `Session` means itself, and a `Debugger` the session that
-        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
-        empty where there is none.
+        the tool takes then `start_frame` 0, `levels` 20. Without `session_id` a `Session` means itself, and a `Debugger`
+        the session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1151,15 +1151,16 @@ class Methods(Protocol):
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`;
-        they may change the program. `context` is DAP's. Of several each one has its value or its error, and those
-        behind one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread
-        or task that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of
-        the user's; `context` and `group` do not count then, and a note says so of `context`; code of the program
-        runs for two seconds at most. The data of one is `expression`, `result` and, if known, `type` and
-        `variables_reference`; of several, or with `group`, `values` is the list of these, with `error` for a failed
-        one. `frame` is the place. With `max_chars` and context `watch`, each value is shown as whole as the adapter
-        gives it, up to `max_chars`; several share `MAX_WHOLE_CHARS` equally.
+        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame
+        `frame_id`; they may change the program. `context` is DAP's. Of several each one has its value or its
+        error, and those behind one that takes too long, or has resumed or ended the program, are not
+        evaluated. A frame of a thread or task that is not stopped is read, where that is possible:
+        `frame_id`, or after a request to pause one of the user's; `context` and `group` do not count then,
+        and a note says so of `context`; code of the program is awaited for two seconds at most. The data of
+        one is `expression`, `result` and, if known, `type` and `variables_reference`; of several, or with
+        `group`, `values` is the list of these, with `error` for a failed one. `frame` is the place. With
+        `max_chars` and context `watch`, each value is shown as whole as the adapter gives it, up to
+        `max_chars`; several share `MAX_WHOLE_CHARS` equally.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -1291,9 +1292,9 @@ class Methods(Protocol):
         some follow, `more`, the number of them.
 
         This calls the tool `dap_modules` of the server, and waits for its answer. An argument that is None is left out; the
-        tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that this
-        client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty
-        where there is none.
+        tool takes then `start` 0, `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session
+        that this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute
+        `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1343,9 +1344,9 @@ class Methods(Protocol):
         `count` bytes are missing at the end. The session becomes the client's default.
 
         This calls the tool `dap_read_memory` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `count` 64. Without `session_id` a `Session` means itself, and a `Debugger` the session that
-        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
-        empty where there is none.
+        the tool takes then `count` 64, `offset` 0. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1379,8 +1380,9 @@ class Methods(Protocol):
         that only the adapter understands, the data has that, and the `offset` beside it.
 
         This calls the tool `dap_write_memory` of the server, and waits for its answer. An argument that is None is left
-        out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
+        out; the tool takes then `offset` 0. Without `session_id` a `Session` means itself, and a `Debugger` the session
+        that this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute
+        `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1412,9 +1414,9 @@ class Methods(Protocol):
         gives none. A line says if the instructions before the address cannot be had.
 
         This calls the tool `dap_disassemble` of the server, and waits for its answer. An argument that is None is left out;
-        the tool takes then `count` 20. Without `session_id` a `Session` means itself, and a `Debugger` the session that
-        this client has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`,
-        empty where there is none.
+        the tool takes then `before` 0, `count` 20. Without `session_id` a `Session` means itself, and a `Debugger` the
+        session that this client has used last. The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1486,9 +1488,9 @@ class Methods(Protocol):
         and `dropped` and `left_out`, the numbers of characters that are no longer kept, and that are not shown.
 
         This calls the tool `dap_program_output` of the server, and waits for its answer. An argument that is None is left
-        out; the tool takes then `category` "all", `lines` 50. Without `session_id` a `Session` means itself, and a
-        `Debugger` the session that this client has used last. The result is the tool's `Answer`; what is called the data
-        here is its attribute `data`, empty where there is none.
+        out; the tool takes then `category` "all", `lines` 50, `wait_ms` 0. Without `session_id` a `Session` means itself,
+        and a `Debugger` the session that this client has used last. The result is the tool's `Answer`; what is called the
+        data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
