@@ -108,9 +108,10 @@ def _aligned(size: int) -> int:
 
 
 def _program(notes: list[tuple[int, bytes]]) -> str:
-    """Return the mapped file that has the program's name, or else the first one, which lies at the lowest address.
+    """Return the mapped file that has the program's name, or else the first of all.
 
-    The result is empty if that file is there no more, or is no executable.
+    The first one lies at the lowest address, as a program does. The result is empty if the file is there no more, or is
+    no executable.
     """
     name = next((_text(each[_NAME]) for kind, each in notes if kind == _PRPSINFO), "")
     mapped = next((_files(each) for kind, each in notes if kind == _FILE), list[str]())
