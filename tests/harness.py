@@ -114,8 +114,8 @@ async def ask(c: Client, tool: str, **arguments: object) -> Json:
 
 
 async def connect(c: Client, target: object = None) -> Json:
-    """Attach a Neovim, however late it responds: one call waits for some seconds, and its Neovim is attached later."""
-    late = "It will attach once Neovim responds."
+    """Attach a Neovim, however late it responds: one call waits for some seconds."""
+    late = "again once Neovim responds"
     while (result := await call(c, "nvim_connect", target=target)).is_error and late in text(
         result
     ):

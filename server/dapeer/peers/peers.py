@@ -334,7 +334,7 @@ class Peers:
         except TimeoutError as error:
             raise NeovimBusy(
                 f"The Neovim at {target} has not responded within {seconds:g} s.",
-                "It will attach once Neovim responds. Check with nvim_targets.",
+                "Call nvim_connect again once Neovim responds: nvim_targets shows that.",
             ) from error
         return arriving.result()
 

@@ -69,7 +69,7 @@ async def nvim_connect(
 
     Raises:
         NoNeovim: None fits, none of the project responds, or it belongs to another user.
-        NeovimBusy: It has not attached in time; it attaches once it responds.
+        NeovimBusy: It has not attached in time.
         NeovimError: It does not answer, or cannot be attached to.
     """
     known = [peer for peer in call.peers.attached.values() if _means(target, peer)]

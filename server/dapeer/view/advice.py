@@ -43,7 +43,8 @@ class Advice:
         program has done nothing, by its output, if that does not say it. `program` is its path, where it has one; `remark` is a
         note on its start. `slow` returns why the program is slow under its debugger, or an empty text: it blocks.
         """
-        self._why_slow = slow
+        self.why_slow = slow
+        """Returns why the program is slow under its debugger, or ""; it blocks. None: ask no more."""
         self._remark = remark
         self._hint = hint
         self._why_missing = missing
@@ -146,12 +147,6 @@ class Advice:
     def take_hint_on_conditions(self, conditions: Sequence[str]) -> str:
         """Return a hint on what conditions of breakpoints cost, at most once; empty if there is none to give."""
         return self._give_once(self._hint("slow", "\n".join(conditions)) if conditions else None)
-
-    def take_hint_on_slowness(self) -> str:
-        """Return why the program is slow under its debugger, at most once; empty if unknown. It blocks."""
-        hint = self._why_slow() if self._why_slow else ""
-        self._why_slow = None
-        return hint
 
     def _give_once(self, hint: str | None) -> str:
         """Return a hint and record it as given; empty if it is None, or was given before."""

@@ -69,7 +69,7 @@ class Neovims:
         try:
             await self._peers.connect(self._target)
         except NeovimBusy as error:
-            log.warning("%s It will be attached once it answers.", error)
+            log.warning("%s It will be attached once it answers.", error.problem)
             tasks.start_soon(self._attach_patiently, self._target)
         except NoNeovim as error:
             if not patient:

@@ -67,6 +67,7 @@ class ProcessWatch:
         if file is not None:
             self.close()
             self.pid, self._pidfd, self._is_certain = pid, file, sure
+            self._looks_again = False
             self._begin()
 
     def find_process(self) -> None:

@@ -601,9 +601,12 @@ async def _reasons_for_slowness(session: Session, remaining: RemainingTime) -> l
     computed = process_table.cpu_seconds(session.thread_locator.pid)
     if computed is not None and computed < remaining.elapsed_s * SHARE_OF_COMPUTING:
         return []
+    if (why_slow := session.advice.why_slow) is None:
+        return []
     # Interpreters that do not answer in time are asked again after the next wait.
     with anyio.move_on_after(remaining.seconds_to_inspect):
-        why = await in_thread(session.advice.take_hint_on_slowness)
+        why = await in_thread(why_slow)
+        session.advice.why_slow = None
         return [why] if why else []
     return []
 
