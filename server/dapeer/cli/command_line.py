@@ -268,7 +268,8 @@ def _add_demo(add_parser: AddParser) -> None:
 def _add_doctor(add_parser: AddParser) -> None:
     """Add the command `doctor`, with its options, by argparse's `add_parser`.
 
-    It takes an adapter's id, `--patches` and `--json`.
+    It takes `--patches`, `--json` and, if given, an adapter's id. Parsed arguments have `commands.doctor` as
+    `command`.
     """
     parser = _add(add_parser, "doctor", "what is installed, what is missing, and how to get it")
     parser.add_argument(

@@ -444,9 +444,10 @@ class Launcher:
 
         `there` is the Neovim (a peer, that is, an attached one), and the name of the adapter in its nvim-dap;
         `chosen` is the configuration, `launch` the caller's request. `inputs` are the caller's arguments, checked
-        and with `cwd`; those that the request names, and its `config`, replace the configuration's keys, except for
-        `terminal`, `follow_children` and `just_my_code`, which no adapter knows by these names and which are
-        ignored. Nothing is started; the files that keys name are only looked at.
+        and with `cwd`. Those that the request names, and its `config`, replace the configuration's keys, but the
+        argument `env` is added to its variables, and `host` and `port` to its `connect`. `terminal`,
+        `follow_children` and `just_my_code`, which no adapter knows by these names, are ignored. Nothing is started;
+        the files that keys name are only looked at.
 
         Raises:
             ArgumentError: A file that a key names is a named pipe, a device or the like, or there is no folder

@@ -1025,12 +1025,13 @@ class Attach:
     def read(cls, table: DefinitionTable, way: str) -> Attach:
         """Read the table `[attach.WAY]` of an adapter's definition, and return it as an `Attach`.
 
-        `table` is that table, `way` is its WAY: one of `WAYS` or `OF_WAITING`. `transport` (a table), `helper` (a
-        program by platform) and `usual_ports` are optional keys. Keys that `Attach` lacks become `arguments` of the
-        request; for `OF_WAITING` so does `listen`.
+        `table` is that table, `way` is its WAY: one of `WAYS` or `OF_WAITING`. All keys are optional; `transport` is a
+        table, and so is `helper`, a program by platform. Keys that `Attach` lacks become `arguments` of the request;
+        for `OF_WAITING` so does `listen`.
 
         Raises:
-            DefinitionError: A key is missing or unknown in a table within it, or a value is of another type.
+            DefinitionError: A table within it lacks a key or has an unknown one; or a value is of another type, not
+                allowed, or has no JSON, such as a date.
         """
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")

@@ -95,9 +95,9 @@ class CallForest:
         """Set `shapes` and `sizes` of all calls, from the innermost calls on.
 
         `sizes` counts the calls within a call at any depth, without the call itself. Two calls get the same number in
-        `shapes` if they have the same function, kind of result and changes, and calls of the same shapes within them;
-        of equal calls that follow each other it does not matter how many there are. An odd call has a shape of its own.
-        The row index is the index of both lists.
+        `shapes` if they have the same function and kind of result, both or neither have changed an argument, and the
+        calls within them have the same shapes; of equal calls that follow each other it does not matter how many there
+        are. An odd call has a shape of its own. The row index is the index of both lists.
         """
         known: dict[object, int] = {}
         self.shapes, self.sizes = [0] * len(self.order), [0] * len(self.order)

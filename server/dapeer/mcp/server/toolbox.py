@@ -617,7 +617,8 @@ def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListT
 def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
     """Return a tool as `tools/list` has it, without an output schema.
 
-    `schema` is that of its arguments; None or empty: the tool's own. A copy of it is used.
+    `schema` is that of its arguments; None or empty: the tool's own. It is copied, but not what is in it, which
+    must not be changed.
     """
     return t.Tool(
         name=tool.name,

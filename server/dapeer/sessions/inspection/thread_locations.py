@@ -106,9 +106,10 @@ class ThreadLocator:
 
         A program that does not answer in a third of `seconds` is read from outside, by another program, if the
         definition names one; `has_timed_out` says that no usable answer came in `seconds`, `why_unread` why the other
-        program read nothing. The other program runs here, and may end later: it has `SECONDS_TO_SPY` at least.
-        Stacks of stopped threads, of at most `MAX_THREADS`, are requested where the program does not tell them.
-        Errors of the adapter raise nothing: the threads may then be those that the mirror knows, or lack frames.
+        program read nothing. The other program runs here. It has `SECONDS_TO_SPY` at least, and is waited for, so this
+        may return later than `seconds`. Stacks of stopped threads, of at most `MAX_THREADS`, are requested where the
+        program does not tell them. Errors of the adapter raise nothing: the threads may then be those that the mirror
+        knows, or lack frames.
         """
         clock = anyio.current_time
         end = clock() + seconds

@@ -69,11 +69,11 @@ ADDED = ("PYDEVD_USE_FRAME_EVAL",)
 
 
 def remove_leftovers() -> None:
-    """Put back all that an injected debugpy has changed in this program, and end its tracing.
+    """Put back what an injected debugpy has changed in this program, and end all tracing in it.
 
-    Nothing happens if dapeer has not injected it. The functions that start processes and threads, hooks,
-    monitoring and tracing are put back one after the other; an error ends only its own part, and is
-    ignored.
+    Nothing happens if dapeer has not injected it. The functions that start processes and threads, and hooks, are
+    put back, then monitoring and tracing end, one after the other; an error ends only its own part, and is
+    ignored. Up to Python 3.11 running threads also lose trace functions that the program itself has set.
     """
     if not hasattr(sys.modules.get("debugpy"), MARK):
         return
