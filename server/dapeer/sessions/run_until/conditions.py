@@ -97,7 +97,7 @@ async def _user_files(
     `files` is an expression of the definition that lists loaded files, one a line. It is evaluated in `frame`,
     which may run code of the program and take `SECONDS_TO_LIST_FILES`; if that fails, only the file of `frame` is
     left. If `files` is empty, or `frame` None, the sources that the adapter has reported as loaded count. If
-    `files` is empty and no more than one file is known so far, files with the suffix of that one in its folder and
+    `files` is empty and one file is known so far, files with the suffix of that one in its folder and
     below are added, `MOST_FILES` + 1 at most. Only files that exist on this machine, have absolute paths and count
     as the user's are returned, each once; only that of `frame`, which comes first, may be outside of the project.
     The list may be empty.
@@ -108,8 +108,9 @@ async def _user_files(
     else:
         sources = session.mirror.loaded_sources.sources.values()
         paths += [str(each.get("path") or "") for each in sources]
-    if not (files or len(paths) > 1):
-        paths += await in_thread(_similar_files, paths[0] if paths else "")
+    known = {each for each in paths if each}
+    if not files and len(known) == 1:
+        paths += await in_thread(_similar_files, *known)
     project = debugger.project
     mine = (each for each in map(_real, paths) if each and _is_users(session, each))
     inside = dict.fromkeys(
@@ -125,7 +126,7 @@ def _real(path: str) -> str:
 
 def _similar_files(path: str) -> list[str]:
     """Return the files with the same suffix in a file's folder and below, `MOST_FILES` + 1 at most."""
-    found = foreign_files.matching(Path(path).parent, f"**/*{Path(path).suffix}") if path else ()
+    found = foreign_files.matching(Path(path).parent, f"**/*{Path(path).suffix}")
     return [str(each) for each, _ in zip(found, range(MOST_FILES + 1), strict=False)]
 
 
