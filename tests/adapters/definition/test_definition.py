@@ -119,6 +119,7 @@ def test_there_are_shipped_definitions() -> None:
             "[attach.tcp]\ntransport = { kind = 'connect', command = ['x'] }",
             "`attach.tcp.transport.command` is required for every kind but `connect`, and not allowed for that one",
         ),
+        ("[attach.tcp]\nlisten = 'x'", "key `attach.tcp.listen` needs `usual_ports`"),
         ("[attach.tcp]\nusual_ports = ['x']", "key `attach.tcp.usual_ports` must be a list of"),
         ("[attach.tcp]\ntransport = { kind = 'udp' }", "key `attach.tcp.transport.kind` is 'udp'"),
         ("[launch]\nx = [2026-11-21]", "a value in [launch] cannot be sent"),

@@ -1030,8 +1030,9 @@ class Attach:
         for `OF_WAITING` so does `listen`.
 
         Raises:
-            DefinitionError: A table within it lacks a key or has an unknown one; or a value is of another type, not
-                allowed, or has no JSON, such as a date.
+            DefinitionError: A table within it lacks a key or has an unknown one; a value is of another type, not
+                allowed, or has no JSON, such as a date; or `listen` lacks `usual_ports`, though `way` is not
+                `OF_WAITING`.
         """
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
@@ -1042,6 +1043,8 @@ class Attach:
             raise table.wrong(f"key `{table.dotted_name('usual_ports')}` must be a list of numbers")
         # The process listens nowhere; the adapter may.
         unread = {"listen": ""} if way == OF_WAITING else {}
+        if not (ports or unread) and "listen" in table:
+            raise table.wrong(f"key `{table.dotted_name('listen')}` needs `usual_ports`")
         return table.read(
             cls,
             rest="arguments",
