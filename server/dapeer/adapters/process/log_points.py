@@ -275,11 +275,12 @@ class LogPoints:
         """Yield the events for an output event's body: the output itself, collected rows, and failures.
 
         `body` is that of an `output` event, as `LogPointReader` yields it; output of no log point becomes an
-        event unchanged. A row is an `output` event whose body has `ROW`, an object of `point` and `cells`. A log
-        point whose condition does not hold yields nothing; nor does one that has hits to pass, which this counts
-        down, so each body is given once. A condition that failed, and each expression that failed in a log
-        point's message, yields an event of `failures.EVENT`; an expression that failed in a row is a cell that
-        begins with `FAILED`.
+        event unchanged. A row is an `output` event whose body has `ROW`, an object of `point` and `cells`; an
+        expression that failed in it is a cell that begins with `FAILED`. The message of a log point that does
+        not collect is an `output` event, without the value of the condition, and with the error in braces in
+        place of an expression that failed; an event of `failures.EVENT` follows for each of these. A condition
+        that failed yields only such an event. A log point whose condition does not hold yields nothing; nor
+        does one that has hits to pass, which this counts down, so each body is given once.
         """
         text = str(body.get("output") or "")
         if points := body.get(POINT):

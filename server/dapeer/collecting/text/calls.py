@@ -491,10 +491,10 @@ def lines_one_by_one(table: Table, expressions: Sequence[str], *, changes: bool)
     """Yield a line for each call, in the order of their begins, indented within the call around it.
 
     `table` has the calls, `expressions` are those that were collected beside them. With `changes`, calls are
-    left out whose arguments, result and changes are as at the previous call of their function. The first of
-    the calls whose outer call has no line says `within #N` instead (N: the hit of the outer call). Lines are
-    indented by `MAX_INDENTED_LEVELS` levels at most. If several threads or tasks have calls, each line ends
-    with the task or thread in brackets.
+    left out whose arguments, result and changes are as at the previous call of their function. Where the outer
+    call has no line, or calls of other threads or tasks come between, the first of the calls within it is not
+    indented, and says `within #N` (N: the hit of the outer call). Lines are indented by `MAX_INDENTED_LEVELS`
+    levels at most. If several threads or tasks have calls, each line ends with the task or thread in brackets.
     """
     lines = CallLines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))

@@ -139,11 +139,12 @@ def launch_beneath(patch: Any) -> None:
 
     A launcher that the user names by `debugLauncherPath` is started as it is, without that script; if that path
     does not exist, the launch request fails at once. The attribute `of_dapeer` of debugpy's session is set to
-    whether the script starts the launcher. `patch` is this patch's `patching.Row`: it calls this function when it
-    is applied, and its `undo` puts back what was replaced here.
+    whether the script starts the launcher. `patch` is this patch's `patching.Row`: it calls this function when
+    it is applied, and its `undo` puts back what was replaced here.
 
     Raises:
-        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
+        AttributeError: debugpy lacks the function that is replaced; `Row.apply` catches this.
+        ImportError: debugpy lacks the module of that function, or its launcher; likewise.
     """
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__

@@ -558,14 +558,14 @@ class Fetching:
         known: Callable[[], bool],
     ) -> None: ...
     async def _request_once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
-        """Have the mirror get the answer to a request: send it once, or join the same one of another caller.
+        """Have the mirror get the answer to a request: send it, or join the same one that is under way.
 
-        `command` and `arguments` are DAP's name of the request and its arguments. If another caller of this
-        method has sent the same request at this stop, its answer is awaited instead. Otherwise the answer to the
-        person's client's own request of this kind is awaited first, if that is due; then the request is sent,
-        unless `known()` is true. `known` takes no arguments and tells whether the mirror has the answer now. If
-        the caller that fetches is cancelled, one of those that joined it fetches again. Nothing is returned: the
-        answer is in the mirror.
+        `command` and `arguments` are DAP's name of the request and its arguments. While another caller of this
+        method has the same request under way at this stop, its answer is awaited instead. Otherwise the answer
+        to the person's client's own request of this kind is awaited first, if that is due; then the request is
+        sent, unless `known()` is true. `known` takes no arguments and tells whether the mirror has the answer
+        now: it alone keeps a request that was answered from being sent again. If the caller that fetches is
+        cancelled, one of those that joined it fetches again. Nothing is returned: the answer is in the mirror.
 
         Raises:
             DapeerError: The request failed, whichever caller has sent it.

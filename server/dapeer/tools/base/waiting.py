@@ -145,10 +145,11 @@ async def wait_for_pause(
 ) -> Reply:
     """Wait for the stop that a pause has requested; return the state of the session, or of its program.
 
-    The stop may be in another process of the program, whose session is shown then. A thread that waits for
-    a lock, say, may never stop: where threads of a running program can be seen, the wait is
+    The stop may be in another process of the program, whose session is shown then. The session that is shown
+    becomes the client's default, if the default is of this program or there is none. A thread that waits for a
+    lock, say, may never stop: where threads of a running program can be seen, the wait is
     `MILLISECONDS_UNTIL_BLOCKED` at most. Without a stop, the reply shows where the threads are, as far as
-    `SECONDS_TO_LOOK_AROUND` suffice to find that out; it is no error.
+    `SECONDS_TO_LOOK_AROUND` suffice to find that out; it is no error. What the reply tells counts as shown.
 
     Args:
         call: The call, whose client gets the answer.
@@ -159,8 +160,8 @@ async def wait_for_pause(
         options: What to evaluate and show.
 
     Raises:
-        NotStopped: The program left the stop before the first of the expressions in `options` was
-            evaluated.
+        NotStopped: The program left the stop before the first of the expressions in `options` was evaluated.
+        DapeerError: There are expressions, and the stack is not known and cannot be fetched for them.
     """
     patience = (
         min(remaining.remaining_ms, MILLISECONDS_UNTIL_BLOCKED)

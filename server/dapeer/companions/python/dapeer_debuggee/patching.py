@@ -421,7 +421,10 @@ class Row:
 
         Raises:
             Misfit: A function, its parameters or code, or a name is not as the row needs it.
-            Exception: Importing a module of the other software raises this exception; `ImportError`: there is none.
+            ValueError, TypeError: A function's parameters are unknown, as of some compiled ones, or it is none.
+            AttributeError: A constructor that is to set a name is not written in Python.
+            Exception: Importing a module of the other software raises this exception; `ImportError`: there is
+                none.
         """
         for target, known in self.signatures.items():
             found = shape(attribute(target))

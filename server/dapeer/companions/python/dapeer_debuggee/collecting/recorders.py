@@ -108,8 +108,8 @@ class Shapes:
 
         The two are returned as a pair, and kept for later rows; the file's header gets a number for this
         combination of types. `letters` has one letter of `row_format.LETTERS` for each value, `NONE` for a
-        value whose type has none. None: rows of such values are written as text, as a type has no letter, there
-        are too many values or combinations, or no file can be made.
+        value whose type has none. None, which is not kept: rows of such values are written as text, as a type
+        has no letter, there are too many values or combinations, or no file can be made.
         """
         if NONE in letters or len(letters) > MAX_VALUES:
             return None
