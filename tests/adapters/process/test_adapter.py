@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -167,6 +168,18 @@ async def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path, reaper: 
         async with open_adapter(definition, "launch", {}, reaper):
             pass
     assert scope.cancelled_caught
+
+
+async def test_a_start_without_a_descriptor_left_for_a_pipe_says_so(reaper: Reaper) -> None:
+    transport = TransportTable("stdio", ("sleep", "1000"))
+    command = Command("toy", transport, ("sleep", "1000"), None, os.environ)
+    most, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with pytest.raises(SystemUnsupported, match="Too many open files"):
+            await start(command, reaper)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def test_a_start_without_a_process_left_for_the_reaper_leaves_nothing(

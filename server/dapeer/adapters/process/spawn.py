@@ -362,18 +362,19 @@ async def spawn(
     """
     transport, arguments = command.transport, list(command.arguments)
     stdio = transport.kind == "stdio"
-    with ExitStack() as descriptors:
+    with ExitStack() as descriptors, ExitStack() as after_error:
         stdin = subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL
         if command.stdin:
             stdin = _open_stdin_file(command.stdin)
             descriptors.callback(os.close, stdin)
-        if terminal is None:
-            pipes, stderr, stdout = await Pipes.open(transport, descriptors)
-        else:
-            pipes = Pipes(terminal.tail, (terminal.tail,), {})
-            stdin = stdout = stderr = terminal.descriptor
-            arguments = command_in_terminal(arguments)
         try:
+            if terminal is None:
+                pipes, stderr, stdout = await Pipes.open(transport, descriptors)
+            else:
+                pipes = Pipes(terminal.tail, (terminal.tail,), {})
+                stdin = stdout = stderr = terminal.descriptor
+                arguments = command_in_terminal(arguments)
+            after_error.callback(pipes.close)
             process = await ChildProcess.start(
                 arguments,
                 stdin=stdin,
@@ -383,10 +384,8 @@ async def spawn(
                 env={**command.environment, **mark, WORD: pipes.stderr.patch_mark},
                 outlives=outlives,
             )
-        except BaseException as error:
-            pipes.close()
-            if not isinstance(error, OSError):
-                raise
+            after_error.pop_all()
+        except OSError as error:
             if (refused := system_error(error)) is not None:
                 raise refused from error
             where = f": {error.filename}" if error.filename is not None else ""
