@@ -148,6 +148,10 @@ class Advice:
         """Return a hint on what conditions of breakpoints cost, at most once; empty if there is none to give."""
         return self._give_once(self._hint("slow", "\n".join(conditions)) if conditions else None)
 
+    def forget_slowness(self) -> None:
+        """Set `why_slow` to None, since it has answered."""
+        self.why_slow = None
+
     def _give_once(self, hint: str | None) -> str:
         """Return a hint and record it as given; empty if it is None, or was given before."""
         if hint is None or hint in self._reported_hints:

@@ -606,7 +606,7 @@ async def _reasons_for_slowness(session: Session, remaining: RemainingTime) -> l
     # Interpreters that do not answer in time are asked again after the next wait.
     with anyio.move_on_after(remaining.seconds_to_inspect):
         why = await in_thread(why_slow)
-        session.advice.why_slow = None
+        session.advice.forget_slowness()
         return [why] if why else []
     return []
 
