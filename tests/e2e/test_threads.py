@@ -106,6 +106,26 @@ async def test_another_thread_can_be_looked_at_by_its_id() -> None:
         assert "work" not in [frame["function"] for frame in frames]
 
 
+WAITS = """
+import threading
+
+threading.Thread(target=threading.Event().wait, daemon=True, name="idle").start()
+raise ValueError("no number")
+"""
+
+
+async def test_an_exception_is_that_of_its_thread_alone() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", code=WAITS)
+        assert stop["exception"] == "ValueError: no number"
+        threads = (await ask(c, "dap_threads"))["threads"]
+        (idle,) = (t["thread_id"] for t in threads if t["thread_id"] != stop["thread_id"])
+        said = await refusal(c, "dap_exception_info", thread_id=idle)
+        assert f"The stop is that of thread {stop['thread_id']}, not of thread {idle}." in said
+        known = await ask(c, "dap_exception_info", thread_id=stop["thread_id"])
+        assert known["exception"] == "ValueError: no number"
+
+
 async def test_a_deadlock_of_cpp_is_told_thread_by_thread_in_one_call(tmp_path: Path) -> None:
     needs("gdb")
     p = compiled("deadlock.cpp", tmp_path, options=("-pthread",))

@@ -195,6 +195,15 @@ def test_what_is_told_late_about_an_earlier_stop_is_dropped(
     assert second.exception is None
 
 
+def test_what_an_adapter_says_of_another_thread_is_not_the_exception_of_the_stop() -> None:
+    told = Told()
+    stop = told.stopped(1, reason="exception")
+    told.tell("exceptionInfo", {"exceptionId": "exception: type unknown"}, threadId=2)
+    assert stop.exception is None
+    told.tell("exceptionInfo", {"exceptionId": "ValueError"}, threadId=1)
+    assert stop.exception == {"exceptionId": "ValueError"}
+
+
 def test_what_comes_while_the_program_runs_is_dropped() -> None:
     told = Told()
     told.stopped()

@@ -299,10 +299,11 @@ class FetchedFacts:
             stop.values.apply_write(arguments or {}, body)
 
     def _apply_exception_info(self, arguments: Body, body: Body) -> None:
-        """Set the exception of the stop that holds the thread, unless it is known from the program itself."""
-        stop = self._current_stops.stop_of(arguments.get("threadId", -1))
+        """Set the exception of the stop that the thread has caused, unless it is known from the program itself."""
+        thread_id = arguments.get("threadId", -1)
+        stop = self._current_stops.stop_of(thread_id)
         # What the program itself says of it is more.
-        if stop is not None and stop.exception is None:
+        if stop is not None and stop.thread_id == thread_id and stop.exception is None:
             stop.record_exception(body)
 
 

@@ -465,6 +465,11 @@ async def dap_exception_info(
     session = call.session(session_id)
     thread = thread_of(session, thread_id)
     stop = session.mirror.require_stop(thread)
+    if thread != stop.thread_id:
+        raise ArgumentError(
+            f"The stop is that of thread {stop.thread_id}, not of thread {thread}.",
+            f"dap_stacktrace(thread_id={thread}) shows where that is.",
+        )
     if stop.reason != "exception" and stop.exception is None:
         raise ArgumentError(
             f"The program did not stop at an exception; the reason is {stop.reason}.",
