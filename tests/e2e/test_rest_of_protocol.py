@@ -176,6 +176,41 @@ async def test_what_cannot_be_watched_leaves_the_others_watched(settings: Path) 
         assert sent == [[{"dataId": "a", "accessType": "write", "condition": "line > 3"}], []]
 
 
+async def test_an_address_is_the_same_in_decimal_and_in_hex(settings: Path) -> None:
+    adapter = fake(
+        settings,
+        {
+            "writeMemory": ["ok"],
+            "setInstructionBreakpoints": [{"respond": {"breakpoints": [{"verified": True}]}}],
+        },
+        capabilities=CAPABILITIES
+        | {"supportsWriteMemoryRequest": True, "supportsInstructionBreakpoints": True},
+    )
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        wrote = await ask(c, "dap_write_memory", address="4096", offset=16, data="2a")
+        assert wrote == {"address": "0x1010", "written": 1}
+        (sent,) = [r["arguments"] for r in adapter.requests() if r["command"] == "writeMemory"]
+        assert (sent["memoryReference"], sent["offset"]) == ("0x1000", 16)
+
+        for address in ("0x1000", "4096", "0x001000"):
+            made = await ask(c, "dap_set_instruction_breakpoint", address=address)
+            assert made["instruction"] == "0x1000"
+        gone = await ask(c, "dap_set_instruction_breakpoint", address="4096", remove=True)
+        assert gone == {"removed": True}
+        # Another client, such as an editor, may have set it in a form of its own.
+        theirs = {"breakpoints": [{"instructionReference": "0x00001000"}]}
+        await ask(c, "dap_request", command="setInstructionBreakpoints", arguments=theirs)
+        gone = await ask(c, "dap_set_instruction_breakpoint", address="0x1000", remove=True)
+        assert gone == {"removed": True}
+        requested = [
+            [each["instructionReference"] for each in r["arguments"]["breakpoints"]]
+            for r in adapter.requests()
+            if r["command"] == "setInstructionBreakpoints"
+        ]
+        assert requested == [["0x1000"]] * 3 + [[], ["0x00001000"], []]
+
+
 async def test_sources_and_modules_that_come_by_events_are_listed(settings: Path) -> None:
     module = {"reason": "new", "module": {"id": 1, "name": "lib.so", "addressRange": "4096"}}
     source = {"reason": "new", "source": {"name": "made", "sourceReference": 7}}

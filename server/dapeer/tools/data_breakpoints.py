@@ -143,7 +143,7 @@ async def dap_set_instruction_breakpoint(
         await memory_reference(session, address, await frame_of(session, frame_id))
     )
     placed = [each for each, _ in session.mirror.breakpoint_statuses.instructions]
-    others = [each for each in placed if each["instructionReference"] != place]
+    others = [each for each in placed if normalize_address(each["instructionReference"]) != place]
     if remove:
         await send_instructions(session, others)
         return _removed(place, len(placed) - len(others))

@@ -550,7 +550,7 @@ async def memory_reference(
 ) -> str:
     """Return the adapter's reference to a place in memory that a caller names.
 
-    `text` is an address, a pointer, or `&variable`. A number is returned as it is. Anything else is evaluated in
+    `text` is an address, a pointer, or `&variable`. A number is returned in hex. Anything else is evaluated in
     the frame with the adapter's id `frame`, which may run an overloaded operator of the program. If the
     evaluation is rejected or gives no address, the variable's reference is returned, unless `text` begins with
     `*` or `$`. With a `call`, what is no plain name, such as `a[3]`, is looked up first, and its evaluation needs
@@ -562,7 +562,7 @@ async def memory_reference(
         DapeerError: The program is not stopped, or the adapter does not answer.
     """
     if _NUMBER.fullmatch(text):
-        return text
+        return f"{int(text, 16 if text.startswith('0x') else 10):#x}"
     name = text.lstrip("&*$")
     if not variables.is_plain(variables.parse_path(name)):
         raise ArgumentError(
