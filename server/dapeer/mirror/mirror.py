@@ -299,7 +299,7 @@ class FetchedFacts:
             stop.values.apply_write(arguments or {}, body)
 
     def _apply_exception_info(self, arguments: Body, body: Body) -> None:
-        """Set the exception of the stop that the thread has caused, unless it is known from the program itself."""
+        """Set the exception of the stop, if it is this thread's and the program has not told of it itself."""
         thread_id = arguments.get("threadId", -1)
         stop = self._current_stops.stop_of(thread_id)
         # What the program itself says of it is more.

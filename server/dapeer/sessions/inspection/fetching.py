@@ -510,7 +510,7 @@ class Fetching:
             await ignore_failure(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
-        """Return the body of `exceptionInfo` for a stopped thread, from the mirror or else by a request.
+        """Return the body of `exceptionInfo` for the thread of a stop, from the mirror or else by a request.
 
         The call first waits until the person's client has looked at the stop, if that client looks first. The request is
         sent only if the mirror has nothing on the exception. What the mirror has may be less than a whole body, such as

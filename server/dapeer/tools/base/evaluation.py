@@ -500,7 +500,7 @@ def place(session: Session, frame: int | None) -> str:
 SECONDS_TO_EVALUATE = 10.0
 """Seconds that looking up a path may take."""
 
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]{1,20}")
 
 
 async def find_variable(call: Call, session: Session, path: str, frame: int | None) -> Variable:
