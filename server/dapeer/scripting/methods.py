@@ -474,9 +474,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Stop the program, or show where it is blocked.
 
-        It waits `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon, it returns where each of them
-        is blocked. `thread_id` is the thread to pause; None: the first one. Most debuggers pause all threads with it. A program that is stopped
-        already is only shown. With `group` all of its sessions that run are paused. `evaluate` and `show` are for the stop.
+        It waits at most `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon,
+        it returns where each of them is blocked. `thread_id` is the thread to pause; None: the first one. Most
+        debuggers pause all threads with it. A program that is stopped already is only shown. With `group` all of its
+        sessions that run are paused. `evaluate` and `show` are for the stop.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -671,15 +672,17 @@ class Methods(Protocol):
     ) -> Answer:
         """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
 
-        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names
-        or patterns of functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at
-        hits where `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is
-        false. With `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not
-        stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without `more_lines`. Adapters are
-        sent the change before this returns; if one fails to take it, a note says so. The data is the breakpoint with
-        its `state`; with `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need
-        attention); for a `function` at which programs stop it has `functions`, the names of all such functions. There
-        is no data if another client has changed all of these breakpoints meanwhile.
+        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or
+        `calls`: names or patterns of functions whose calls are recorded. The breakpoint replaces the one at its
+        place, but one that collects on a whole line leaves a person's there. It counts at hits where
+        `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is false.
+        With `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not
+        stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without `more_lines`.
+        Adapters are sent the change before this returns; if one fails to take it, a note says so. The data is
+        the breakpoint with its `state`; with `more_lines` it has `set` (a number) and `breakpoints` (of many,
+        only some that need attention); for a `function` at which programs stop it has `functions`, the first
+        `MAX_LISTED_VALUES` names of all such functions. There is no data if another client has changed all of
+        these breakpoints meanwhile.
 
         This calls the tool `dap_set_breakpoint` of the server, and waits for its answer. An argument that is None is left
         out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is
@@ -1000,11 +1003,12 @@ class Methods(Protocol):
     def threads(self, *, session_id: int | None = None) -> Answer:
         """List the threads and asyncio tasks, and where each is in the user's code.
 
-        The threads of a running program are read now, where that is possible; this takes some seconds at most. The data
-        has `threads`, each with `thread_id`, `name`, `state` (`stopped`, `running`, or `blocked`: it does not heed a
-        pause) and maybe `function`, `file`, `line` and, for a stopped thread, `frame_id`. Where there are any, it has
-        the lists of lines `tasks`, `deadlock` (on those that wait for each other) and `waits` (on other waits), and a
-        `note`, a sentence on an adapter that does not answer. The session becomes the client's default.
+        The threads of a running program are read now, where that is possible; this takes some seconds at most. The
+        data has `threads`, each with `thread_id`, `name`, `state` (`stopped`, `running`, or `blocked`: it does not
+        heed a pause) and maybe `function`, `file`, `line` and, for a stopped thread, `frame_id`. Where there are
+        any, it has the lists of lines `tasks`, `deadlock` (on those that wait for each other) and `waits` (on other
+        waits), and a `note`, a sentence on an adapter that does not answer. The session becomes the client's
+        default, unless it is of another program and no id is given.
 
         This calls the tool `dap_threads` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -1020,9 +1024,9 @@ class Methods(Protocol):
         """List the scopes of a frame with the variables_reference of each.
 
         The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and
-        `variables_reference`; it is empty if the frame has none, or the adapter gives no frame. A frame of a
-        thread that runs has one scope, `Locals`, with `frame_id` instead of a reference; that frame is not
-        checked here. The session becomes the client's default one.
+        `variables_reference`; it is empty if the frame has none, or the adapter gives no frame. A frame of a thread
+        that runs has one scope, `Locals`, with `frame_id` instead of a reference; that frame is not checked here. A
+        session given by its id becomes the client's default.
 
         This calls the tool `dap_scopes` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -1049,12 +1053,12 @@ class Methods(Protocol):
         """List the variables in a container given by reference or path; default the locals of the frame.
 
         The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the
-        value at `path`, else the frame `frame_id`, by default the top one. `filter` leaves only `indexed` or
-        `named` ones; `count` of them are returned from index `start` (from 0) on. The data has `variables`, each
-        with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many follow, if any do;
-        with `path` also the fields of that value, or only these if it holds nothing. A frame of a thread that is
-        not stopped can be read with some adapters: then the data has `variables` alone, without references, and the
-        value at `path` is only in the text. With consent to evaluation, a getter, or a `path` that is not among the
+        value at `path`, else the frame `frame_id`, by default the one shown. `filter` leaves only `indexed` or
+        `named` ones; `count` of them are returned from index `start` (from 0) on. The data has `variables`, each with
+        `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many follow, if any do; with
+        `path` also the fields of that value, or only these if it holds nothing. A frame of a thread that is not
+        stopped can be read with some adapters: then the data has `variables` alone, without references, and the value
+        at `path` is only in the text. With consent to evaluation, a getter, or a `path` that is not among the
         variables, runs code of the program.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
@@ -1252,7 +1256,7 @@ class Methods(Protocol):
         1) on; without it, those around the place of the stop in that source, or the first ones. An arrow marks the
         place of the stop; with `column` it marks the first line instead, of which, if it is long, the part around that
         column is shown. A line behind them says from which line there are more. Notes name sessions that run an earlier
-        edition of the file. There is no data. A session that is found becomes the client's default.
+        edition of the file. The only data are `notes`. A session that is found becomes the client's default.
 
         This calls the tool `dap_source` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that this
@@ -1479,13 +1483,14 @@ class Methods(Protocol):
     ) -> Answer:
         """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
 
-        At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console`
-        are the adapter's, `then` is what was answered to triggers. `since` is the `cursor` of an earlier answer;
-        None: the last lines. `wait_ms` is how many milliseconds to wait at most for output to come, or the
-        program's end. At a stop, what was printed before it is awaited in any case, for `SECONDS_OF_FLOOD` more.
-        `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The
-        data has `text`, `cursor`, `lines_total` (of the whole output) and `ended`, and maybe `exit_code`, `cause`,
-        and `dropped` and `left_out`, the numbers of characters that are no longer kept, and that are not shown.
+        At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` has the
+        messages of log points, `console` is the adapter's, `then` is what was answered to triggers. `since` is
+        the `cursor` of an earlier answer; None: the last lines. `wait_ms` is how many milliseconds to wait at
+        most for output to come, or the program's end. At a stop, what was printed before it is awaited in any
+        case, for `SECONDS_OF_FLOOD` more. `include_metadata` puts time and category before each line; `raw`
+        keeps colours and control characters. The data has `text`, `cursor`, `lines_total` (of the whole output)
+        and `ended`, and maybe `exit_code`, `cause`, and `dropped` and `left_out`, the numbers of characters
+        that are no longer kept, and that are not shown.
 
         This calls the tool `dap_program_output` of the server, and waits for its answer. An argument that is None is left
         out; the tool takes then `category` "all", `lines` 50, `wait_ms` 0. Without `session_id` a `Session` means itself,
