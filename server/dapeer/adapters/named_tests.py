@@ -264,8 +264,8 @@ def _values(recognised: RecognisedRunner, file: Path | None, inputs: Json) -> di
     """Return the values of the placeholders in a runner's commands by name, without those that have none.
 
     `file` is the file or folder of the tests, or None for all tests; a file is read if the runner's definition
-    looks for values in it. Of `inputs`, the caller's, only `args` is taken. The runner's own program is looked
-    for in the project and on PATH.
+    looks for values in it. Of `inputs`, the caller's, only `args` is taken. The runner's own program is that of
+    `program_of`.
 
     Raises:
         ArgumentError: The runner is not installed.

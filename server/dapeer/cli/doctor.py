@@ -420,9 +420,10 @@ def report_adapters_as_data() -> int:
     """Print each known debug adapter as JSON, with whether it is ready, and return 0.
 
     Programs may be run to ask for their versions; none is started to debug. The key `adapters` has a list of
-    objects with `adapter` (the id), `languages` (a list), `ready` (true or false), `version`, `missing` (what
-    is missing, as the end of a sentence), `install` (the command that gets the adapter) and `definition` (the
-    path of its file); the user's definitions come first. What is not known or not needed is an empty text.
+    objects with `adapter` (the id), `languages` (a list), `ready` (true or false), `version`, `missing` (what is
+    missing, as the end of a sentence), `install` (the command that gets the adapter) and `definition` (the path of
+    its file); the user's definitions come first. What is not known is an empty text; `install` is there for a ready
+    adapter, too.
 
     Raises:
         DefinitionError: A definition is wrong, or a folder has an id twice; nothing is printed.

@@ -135,9 +135,9 @@ class Doings:
     ) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
 
-        The line is such as "since your last answer another client set a.py:3", with a part for each of the
-        others. A change that the client itself has overridden later, on the same line, is left out, and so is a
-        place that is as it was before. Only the last `KEPT_DOINGS` doings are known, and at most
+        The line is such as "since your last answer another client set a.py:3", with a part for all others of one
+        name and version. A change that the client itself has overridden later, on the same line, is left out, and
+        so is a place that is as it was before. Only the last `KEPT_DOINGS` doings are known, and at most
         `MAX_TOLD_PLACES` places are named in a clause.
 
         Args:

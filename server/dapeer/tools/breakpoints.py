@@ -509,17 +509,18 @@ async def dap_set_exception_breakpoints(
     """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
     `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
-    `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They
-    replace the earlier filters in all living sessions, and count for later ones. With `session_id` only that
-    session gets them, later ones do not, and it becomes the client's default. Sessions
-    whose adapters lack some of the filters get the others, and are named in notes, as is a session that has not
-    applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
+    `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They replace
+    the earlier filters in all living sessions, and count for later ones. With `session_id` only that session (its
+    first child, where that has the program) gets them, later ones do not, and it becomes the client's default.
+    Sessions whose adapters lack some of the filters get the others, and are named in notes, as is a session that
+    has not applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
     living session nothing is checked.
 
     Raises:
         ArgumentError: No adapter of these sessions has all of the filters; nothing was sent.
         NoSession: There is no session `session_id`.
-        NotStopped: That session has ended, dapeer has detached from it, or its process was killed while it was stopped.
+        NotStopped: That session has ended, dapeer has detached from it, or its process was killed while it was
+            stopped.
     """
     debugger = call.debugger
     live = debugger.sessions.live

@@ -35,12 +35,13 @@ async def dap_source(
 ) -> Reply:
     """Return numbered source lines of a file, default around the stop.
 
-    The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if
-    both are given; by default the one where the program has stopped. `count` lines are returned from `line` (from
-    1) on; without it, those around the place of the stop in that source, or the first ones. An arrow marks the
-    place of the stop; with `column` it marks the first line instead, of which, if it is long, the part around that
-    column is shown. A line behind them says from which line there are more. Notes name sessions that run an earlier
-    edition of the file. The only data are `notes`. A session that is found becomes the client's default.
+    The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts
+    if both are given; by default the one where the program has stopped. `count` lines are returned from `line`
+    (from 1) on; without it, those around the place of the stop in that source, or the first ones. An arrow
+    marks the place of the stop; with `column` it marks the first line instead, of which, if it is long, the
+    part around that column is shown. A line behind them says from which line there are more. Notes name
+    sessions that run an earlier edition of the file. The only data are `notes`. A session that is found becomes
+    the client's default, unless it is of another program and no id is given.
 
     Raises:
         ArgumentError: There is no such source or line, or the file may hold secrets, or cannot be read.

@@ -345,7 +345,7 @@ def stepping_arguments(
     The arguments are `threadId`, by default that of the current stop, and `granularity` if it is given.
     `session_id` and `thread_id` are the ones that the caller has given, or None for the default. A given thread is
     only checked where the adapter has listed threads, and may run. Nothing is sent. The session becomes the
-    client's default.
+    client's default, unless it is of another program and no id is given.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.
@@ -404,11 +404,11 @@ async def dap_goto(
 ) -> Reply:
     """Move execution to a line without running what lies between.
 
-    The program stays stopped. `line` is a 1-based line of `filename`, by default the file of the thread's top
-    frame; `thread_id` is by default the thread of the stop. The session becomes the client's default. If the
-    adapter offers several targets on the line, the first is taken. The new place is waited for, for 10 s at
-    most, and returned as a snapshot: `evaluate` of `options` lists expressions that are evaluated there, and
-    `show` says how much of it is shown; what is shown counts as shown.
+    The program stays stopped. `line` is a 1-based line of `filename`, by default the file of the thread's top frame;
+    `thread_id` is by default the thread of the stop. The session becomes the client's default, unless it is of another
+    program and no id is given. If the adapter offers several targets on the line, the first is taken. The new place is
+    waited for, for 10 s at most, and returned as a snapshot: `evaluate` of `options` lists expressions that are
+    evaluated there, and `show` says how much of it is shown; what is shown counts as shown.
 
     Raises:
         ArgumentError: The adapter cannot move execution to that line, or there is no such file or thread.

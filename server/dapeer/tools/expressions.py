@@ -190,7 +190,7 @@ async def dap_set_variable(
     run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
     reading the path again tells), and `was` if the old value is known. Both values are shortened. A note says
     if the program has left the stop by the assignment. `session_id` is by default the client's session; the
-    session becomes the client's default.
+    session becomes the client's default, unless it is of another program and no id is given.
 
     Raises:
         ArgumentError: There is no such variable or frame, the path cannot be read, or `value` is empty.

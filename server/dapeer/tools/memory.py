@@ -49,9 +49,10 @@ async def dap_read_memory(
     """Return `count` bytes of the program's memory as a hex dump.
 
     `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. An
-    address that is no number may be evaluated, which may run code of the program. The data has `address` (in hex,
-    such as `0x1000`), `hex` (two digits a byte), and if not all could be read, `unreadable`: how many of the
-    `count` bytes are missing at the end. The session becomes the client's default.
+    address that is no number may be evaluated, which may run code of the program. The data has `address` (in
+    hex, such as `0x1000`), `hex` (two digits a byte), and if not all could be read, `unreadable`: how many of
+    the `count` bytes are missing at the end. The session becomes the client's default, unless it is of another
+    program and no id is given.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.

@@ -361,7 +361,7 @@ async def dap_send_input(
     program reads the text later. Else it then waits for output or a stop, for at most `timeout_ms` milliseconds, by
     default one second, and returns the state; output from before counts as shown, and is not in it. `evaluate` lists
     expressions that are evaluated at the next stop, and `show` says how much of it is shown. The session becomes the
-    client's default.
+    client's default, unless it is of another program and no id is given.
 
     Raises:
         Unsupported: The program does not run in a terminal.

@@ -108,9 +108,9 @@ async def dap_request(
     `command` and `arguments` are DAP's, with frames and references as handles (the ids that tools give), which
     are replaced by the adapter's ids; in the answer it is the other way round. While the program is not
     stopped, ids are the adapter's own. `force` sends the request although the adapter does not advertise it.
-    The adapter has `timeout_ms` to answer. The request may run code of the program or change it, and the
-    session becomes the client's default. The data has `body`, or if that is longer than `ANSWER_CHARS` as text,
-    `cut`: its beginning as text.
+    The adapter has `timeout_ms` to answer. The request may run code of the program or change it. The session
+    becomes the client's default, unless it is of another program and no id is given. The data has `body`, or if
+    that is longer than `ANSWER_CHARS` as text, `cut`: its beginning as text.
 
     Raises:
         ArgumentError: Another tool sends this request, an argument is missing, or there is no such handle, and

@@ -264,8 +264,9 @@ async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOpt
     lines; notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says.
     In `options`, `session_id` names the program (None: the default one), `evaluate` what is evaluated at the
     next stop, `show` how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for
-    how many milliseconds to wait. The reply is the state of the new session, which becomes the default, at
-    its first stop or end, or at the timeout; without waiting, its state right after the start.
+    how many milliseconds to wait. The reply is the state of the new session, or of another one (a process
+    of it, or what `then` has reached) that stops first, at that stop, the end or the timeout; without waiting,
+    right after the start. The session that is shown becomes the default.
 
     Raises:
         ArgumentError: `then` or `ready` is invalid; the program was not ended.

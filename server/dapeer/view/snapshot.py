@@ -561,8 +561,8 @@ class SnapshotReader:
     def _without_repeated_notes(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without the notes that are shown once and were first shown at another stop.
 
-        Which those are, `mark_read` has recorded; nothing is recorded here. `view` is not changed: a copy is returned, which has no key
-        `notes` if no note is left, or `view` itself if there is nothing to leave out.
+        Which those are, `mark_read` has recorded; nothing is recorded here. `view` is not changed: a shallow copy is
+        returned, which has no key `notes` if no note is left, or `view` itself if there is nothing to leave out.
         """
         session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
         news = [note for note in notes if self._noted_calls.get((session, note), stop) == stop]

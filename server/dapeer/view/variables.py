@@ -323,10 +323,10 @@ def changes_in(
 ) -> dict[str, list[str | None]]:
     """Return a list of the values before and now by name, for at most `MAX_CHANGES` changed variables.
 
-    `changed` is as in `ActivationComparison.changes`; None before says that the variable is new. For an object only the
-    changed members are returned, under names such as `cart.total`, if they are known; so the result may have more
-    entries than variables. Each value is on one short line. If more variables have changed, a note on how many is
-    appended to `notes`.
+    `changed` is as in `ActivationComparison.changes`; None before says that the variable is new (of a member:
+    or was left out of the old text). For an object only the changed members are returned, under names such as
+    `cart.total`, if they are known; so the result may have more entries than variables. Each value is on one
+    short line. If more variables have changed, a note on how many is appended to `notes`.
     """
     if len(changed) > MAX_CHANGES:
         notes.append(f"{len(changed) - MAX_CHANGES} more changed: dap_variables")

@@ -171,8 +171,9 @@ class Normalizer:
         """Return a response as an ordinary adapter would have sent it, by the quirks for its command.
 
         Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are
-        changed, in a new response; any other response is returned as it is. A failure whose text is changed
-        loses its body. The call records that `configurationDone` was answered, unless with such a failure.
+        changed, in a new response; any other response is returned as it is. With the quirk
+        `error_text` every failure loses its body. The call records that `configurationDone` was answered, unless
+        with such a failure.
 
         Raises:
             LookupError: A folded stack has a frame whose place is not in the response.

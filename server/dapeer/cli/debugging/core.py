@@ -160,7 +160,7 @@ def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> d
 
     These are `filename`, `core`, `stdin` and the breakpoints' files, if a file here has the name (any other
     name stays, for the server to find), and `cwd`, unchecked. `project` is the server's folder; if it is
-    this one, `arguments` itself is returned, else a copy. `dap_run` gets this folder as `cwd`, from which
+    this one, `arguments` itself is returned, else a shallow copy. `dap_run` gets this folder as `cwd`, from which
     `program` is then looked for, unless it has a `cwd`, attaches, or has an argument of `ELSEWHERE`. `tool`
     is the tool's whole name.
     """

@@ -419,9 +419,10 @@ def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
 def _pruned(whole: dict[str, object], path: Sequence[str]) -> dict[str, object]:
     """Return a copy of tables without the value at a path, nor tables around it that hold nothing else.
 
-    `whole` is the outermost table, which stays unchanged; the result may be empty. `path` has at least one key.
-    Where the path leads nowhere, an equal copy is returned, with one exception: if the path goes on behind a
-    key whose value is an empty table or no table, that key is left out, too.
+    `whole` is the outermost table, which stays unchanged; the result may be empty, and shares what is off the
+    path. `path` has at least one key. Where the path leads nowhere, an equal copy is returned, with one
+    exception: if the path goes on behind a key whose value is an empty table or no table, that key is left out,
+    too.
     """
     key, *further = path
     inner = _as_table(whole.get(key)) if further else None

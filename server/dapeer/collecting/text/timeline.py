@@ -166,8 +166,8 @@ def timeline(
     The first line has the count of all rows; then come lines on what all rows of a place have in common. Each
     row begins with its number in this order, from 1. Of more than `MAX_LISTED_ROWS` chosen rows only the ends
     and those around the first `ODD_ROWS` odd ones are shown, with a range of numbers for the others. A process
-    is named only where there are several, a thread where there are several threads or tasks; a task is named in
-    place of its thread.
+    is named only where there are several, a thread where there are several threads or tasks; a row's task is always
+    named, in place of its thread.
 
     Args:
         rows: The collections, and the indices of the rows of each that are wanted.

@@ -295,9 +295,10 @@ class PromptRun:
     ) -> PromptOutcome:
         """Start the run, and wait until it ends or needs an answer.
 
-        After `seconds` the run goes on in OpenCode, and this returns; that may take longer, until OpenCode has
-        the prompt. If this call is cancelled, the run is stopped (which takes at most `SECONDS_TO_STOP`),
-        provided that this or an earlier `wait` has started it in a session that was idle; otherwise it goes on.
+        After `seconds` the run goes on in OpenCode, and this returns; that may take longer, until OpenCode has the
+        prompt. If this call is cancelled, the run is stopped (which takes at most `SECONDS_TO_STOP`), provided that
+        dapeer has started it in a session that was idle, and no other client has written to that session since;
+        otherwise it goes on.
 
         Args:
             begin: Awaited once the event stream is open; sends the request that starts or resumes the run. None:

@@ -90,11 +90,12 @@ async def opencode_prompt(
 ) -> Reply:
     """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply).
 
-    `agent` is an agent's name, `model` has the form `provider/model`; for None OpenCode chooses. The reply comes
-    when the session has answered or asks, or after `timeout_ms` milliseconds once OpenCode has the prompt; then
-    the session works on, and the reply's `state` is `running`. Without `wait` the reply comes, with this state
-    unless it has ended or asks by then, once OpenCode works on the prompt or has queued it, and `timeout_ms` does
-    not count. If the call is cancelled while it waits, a run that it started in an idle session is stopped.
+    `agent` is an agent's name, `model` has the form `provider/model`; for None OpenCode chooses. The reply
+    comes when the session has answered or asks, or after `timeout_ms` milliseconds once OpenCode has the
+    prompt; then the session works on, and the reply's `state` is `running`. Without `wait` the reply comes,
+    with this state unless it has ended or asks by then, once OpenCode works on the prompt or has queued it, and
+    `timeout_ms` does not count. If the call is cancelled while it waits, a run that it started in an idle
+    session is stopped, unless another client has written to that session since.
 
     Raises:
         ArgumentError: There is no such session, agent or model.

@@ -85,7 +85,7 @@ def connect_to_server(
         folder: The client's working directory.
         target: `any`: the server of this folder, of the nearest folder above that has one, or of a
             Neovim of the same project. `auto`: the same, except servers that attach to no Neovim.
-            `none`: the same, except servers that were started for a Neovim.
+            `none`: one of these folders that attaches to no Neovim.
             Else the address of a Neovim: the server that is attached to it, and no other.
         seconds_to_greet: How long a server may take to greet; one that has just been started is still busy.
     """
@@ -99,8 +99,8 @@ def candidate_files(folder: str, target: str) -> Iterator[str]:
     Nothing is connected to: a server may have ended. `folder` is the client's working directory. `target` says
     which servers fit: `any`: one of this folder, of a folder above (one that a command has started only if that
     is the same project), or of a Neovim on the same project; `auto`: the same, except servers that attach to no
-    Neovim; `none`: the same, except servers that were started for a Neovim; else the address of the Neovim to
-    which it is attached, whose announcement is yielded even if it does not exist.
+    Neovim; `none`: those of these folders that attach to no Neovim; else the address of the Neovim to which it
+    is attached, whose announcement is yielded even if it does not exist.
     """
     if target not in (ANY, AUTO, NONE):
         yield neovim_announcement_file(target)

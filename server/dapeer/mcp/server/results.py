@@ -130,7 +130,7 @@ class ResultFinisher:
         return with_note(result, self.note)
 
     def progress(self, send: Send) -> Send:
-        """Return a function that sends progress by `send`, its message masked and escaped.
+        """Return a function that sends progress by `send`, its message escaped, and masked if `masks` is set.
 
         Invisible characters are escaped here even if `escapes` is False; an empty message, or None, is sent as it is.
         """

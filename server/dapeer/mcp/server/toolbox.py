@@ -510,10 +510,10 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
-        An error, or the end of the client, becomes a failed result that says so; only a cancellation is raised. If
-        the HTTP client leaves, the work is cancelled. `finish` makes the failed results, and masks what errors say.
-        An error of the system, such as a full disk, is told as such; any other error that is no `DapeerError` is a
-        bug of dapeer's: it is logged with its traceback, and the result names `tool`. `context` is the request's.
+        An error, or the end of the client, becomes a failed result that says so; only a cancellation is raised. If the
+        HTTP client leaves, the work is cancelled. `finish` makes the failed results, and masks what errors say. That
+        the system lacks a resource, such as room on a disk, is told as such; any other error that is no `DapeerError`
+        is a bug of dapeer's: it is logged with its traceback, and the result names `tool`. `context` is the request's.
         """
         try:
             result = await run_while_connected(context.request, work)

@@ -137,8 +137,8 @@ def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
     """Return the dict by which the program is told to watch `watch` in `scope`.
 
     Its keys are `id` (the number of the watch's point), the expression as `writes` if `watch.on` is `write`, else
-    as `until`, `on`, `scope` (a copy), `stop` (whether to stop there) and `looks` (the number of the point for rows
-    on the looking).
+    as `until`, `on`, `scope` (a shallow copy), `stop` (whether to stop there) and `looks` (the number of the point
+    for rows on the looking).
     """
     what = {"writes": watch.expression} if watch.on == "write" else {"until": watch.expression}
     return {

@@ -530,8 +530,8 @@ class Session(SessionControl):
 
         Return whether the adapter has answered. The stop comes as an event. `thread_id` is the adapter's; None: the
         first thread, whose id is asked for if no thread is known (0: there is none). False: an earlier `pause` is
-        still unanswered, and nothing is sent; or no answer came within `seconds`, and the adapter may stop the
-        program later.
+        still unanswered, and nothing is sent; or no answer came within `seconds`, or in the adapter's own time for
+        a request, and it may stop the program later.
 
         Raises:
             DapeerError: The program has ended, or the adapter rejects a request.

@@ -230,8 +230,8 @@ def _describe(session: Session) -> str:
     """Return a session's id, name, state and place as text.
 
     The text is such as `1 (app.py, stopped at app.py:3)`; without a path the place is `in FUNCTION`, and
-    without a stop, or a frame of it, there is no place. A session that runs gets the state and place of another
-    session of its program that is stopped, if there is one.
+    without a stop, or a frame of it, there is no place. A session that runs or has ended gets the state and place
+    of another session of its program that is stopped, if there is one.
     """
     there = next(
         iter([session] if session.mirror.stop else session.program.stopped_sessions), session

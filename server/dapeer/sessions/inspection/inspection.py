@@ -86,9 +86,9 @@ async def evaluate_members(
     expressions: Expressions,
     evaluate: Evaluate,
 ) -> None:
-    """Evaluate once what `variables` hold that the adapter does not expand.
+    """Evaluate by one expression what `variables` hold that the adapter does not expand.
 
-    One expression, with the names of all variables, is evaluated in the frame of `stop` that is shown; it may run
+    The expression has the names of all variables, and is evaluated in the frame of `stop` that is shown; it may run
     code of the program. `evaluate` is called with the expression, the frame's id and the DAP context `hover`, and
     returns JSON: an object of texts by name; what is no object counts as an empty one. `mirror` keeps these texts
     as the variables' members; names that are not in `variables` are left out. Nothing is evaluated if the

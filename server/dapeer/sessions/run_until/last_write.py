@@ -312,8 +312,9 @@ async def last_write(
     """Run the program again beside this one; return what has written a value last before this stop.
 
     The whole program runs a second time from its start, with all its effects, up to the same stop; then it is ended
-    and forgotten. The session itself does not move, and keeps the focus. If the second run does not come to the
-    same stop in time, `is_same_stop` of the result is False, and its `count` is None or the writes until then.
+    and forgotten. The session itself does not move; the session that has the focus gets it back. If the second run
+    does not come to the same stop in time, `is_same_stop` of the result is False, and its `count` is None or the
+    writes until then.
 
     Args:
         debugger: Starts the second run.
@@ -325,8 +326,8 @@ async def last_write(
         seconds: How long the second run may take. Reaching the entry may count apart from the way to the stop.
 
     Raises:
-        ArgumentError: The stop does not come by itself, the program cannot be run again (only the first process of one
-            that dapeer launched, without a terminal, can), or the expression has no such place.
+        ArgumentError: The stop does not come by itself, the program cannot be run again (only the first process of
+            one that dapeer launched, without a terminal, can), or the expression has no such place.
         Unsupported: The adapter watches no memory, or not that place from the start on.
         NotStopped: The program runs or has ended, or the second run has ended before its entry, or has not stopped
             there within `seconds`.
@@ -536,8 +537,8 @@ def call_that_stops_there(last: LastWrite, session: Session, project: Path) -> s
     """Return the text of a `dap_run` call that stops a session's program before the last write.
 
     The call has the adapter's type, the breakpoint of `last`, which must have one, and what names the program
-    (`program`, `module`, `code`, `args`); the latter only if dapeer itself started the program, not for a
-    session of a Neovim. The paths of program and breakpoint are relative to `project` if they are in it.
+    (`program`, `module`, `code`, `args`); the latter only for a session of dapeer's own, launched or attached
+    to, not for one of a Neovim. The paths of program and breakpoint are relative to `project` if they are in it.
     Nothing is run.
     """
     first = session.program.first

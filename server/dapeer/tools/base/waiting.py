@@ -223,11 +223,12 @@ async def resume(
 ) -> Reply:
     """Send a DAP request that resumes the program, then wait for its next stop, and return that.
 
-    `command` is the request, `arguments` are its arguments. The wait lasts for the milliseconds `options.timeout_ms`
-    at most, and ends at the program's end, too; the reply is the session's state then. If `options` say not to wait,
-    the state is returned without waiting for a stop. If the adapter does not respond within `SECONDS_TO_ACCEPT`, or
-    ends, the wait for the stop begins all the same. A stop in another process of the program may be returned, whose
-    session becomes the client's default then. What the reply tells counts as shown.
+    `command` is the request, `arguments` are its arguments. The wait lasts for the milliseconds
+    `options.timeout_ms` at most, and ends at the program's end, too; the reply is the session's state then. If
+    `options` say not to wait, the state is returned without waiting for a stop. If the adapter does not respond
+    within `SECONDS_TO_ACCEPT`, or ends, the wait for the stop begins all the same. A stop in another process of
+    the program may be returned, whose session becomes the client's default then, if the default is of the same
+    program. What the reply tells counts as shown.
 
     Raises:
         DapeerError: The adapter rejects the request or does not know it, the session is not stopped, or the program

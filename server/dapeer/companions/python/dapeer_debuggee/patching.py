@@ -58,11 +58,11 @@ def has_entered(error: BaseException) -> bool:
 def check_passes_on(ours: Any, known: str) -> None:
     """Check that a replacement takes all that the stock function takes, and anything else.
 
-    `ours` is the replacement, whose first parameter is the stock function. `known` has the parameters of
-    the stock function, as `shape` returns them, such as `self frame levels=`. The parameters that the
-    replacement names, but for keyword-only ones, must be the stock function's first ones, by name and in
-    order; where `known` begins with `self` or `cls`, the replacement may call that otherwise. The
-    replacement must have parameters such as `*rest` and `**named` for all others.
+    `ours` is the replacement, whose first parameter is the stock function. `known` has the parameters of the
+    stock function, as `shape` returns them, such as `self frame levels=`. The parameters that the replacement
+    takes both by position and by name must be the stock function's first ones, by name and in order; where
+    `known` begins with `self` or `cls`, the replacement may call that otherwise. The replacement must have
+    parameters such as `*rest` and `**named` for all others.
 
     Raises:
         Misfit: The replacement has no `*rest` or `**named`, or names other parameters than the stock

@@ -204,9 +204,9 @@ def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
     """Patch pydevd so that it does not stop at exceptions that leave the program, if `is_passed` says so.
 
     `is_passed` is called in the program at each such exception, with a tuple of the exception's type, the
-    exception and its traceback, and returns True for no stop. If it raises, pydevd stops, and the row is off
-    from then on. `patch` is the `patching.Row` for this change; its `replaces` must have the key `UNHANDLED`.
-    When the row is undone, pydevd stops as before.
+    exception and its traceback, and returns True for no stop. If it raises an `Exception`, pydevd stops, and
+    the row is off from then on, unless memory or stack room has run out. `patch` is the `patching.Row` for this
+    change; its `replaces` must have the key `UNHANDLED`. When the row is undone, pydevd stops as before.
 
     Raises:
         Misfit: The row does not state `UNHANDLED`, or states other parameters, or pydevd lacks the class.

@@ -91,9 +91,9 @@ def remove_leftovers() -> None:
 def restore_process_functions() -> None:
     """Put back the functions that start processes, which pydevd has replaced.
 
-    A function that is not pydevd's any more, since the program has replaced it in turn, is left as it is. The
-    originals that pydevd keeps beside them are removed, too, unless something in the program still refers to
-    one of pydevd's, which calls them.
+    A function that is not pydevd's any more, since the program has replaced it in turn, is left as it is. Where
+    one was put back, the original that pydevd keeps beside it is removed, too, unless something in the program
+    still refers to pydevd's function, which calls it.
     """
     for module, name, stock in [*originals()]:
         theirs = getattr(module, name, None)

@@ -325,8 +325,9 @@ def wait_data(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
 def wait_of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a thread; None if nothing is known that it waits for.
 
-    It is None as well for a thread that the debugger has stopped, and for one in `run_forever` of an event loop, whose tasks have waits of
-    their own. `members` are all threads and tasks, among which those are looked for that could end the wait.
+    It is None as well for a thread that the debugger has stopped, and for one in `run_forever` of an event loop,
+    unless code of the user runs in it: the loop's tasks have waits of their own. `members` are all threads and
+    tasks, among which those are looked for that could end the wait.
     """
     inner = user = None
     if member.stopped:

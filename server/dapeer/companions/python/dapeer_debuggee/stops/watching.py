@@ -482,10 +482,10 @@ class CodeWatches:
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
         """Look at all watches in a frame that runs already; return its line, and what is known then.
 
-        The second is a dict by watch, which later calls of `look` get as `seen`; it lacks watches of a value outside
-        of calls (`read`), those whose point has ended, and those without a value here. Code of the program may run.
-        No change is reported: an expression that holds already, of a watch that stops, is reported by the next
-        `look`. Only an expression's first value in this code may be written as a row.
+        The second is a dict by watch, which later calls of `look` get as `seen`; it lacks watches of a value
+        outside of calls (`read`), those whose point has ended, and those without a value here. Code of the program
+        may run. No change is reported: an expression that holds already, of a watch that stops, is reported by the
+        next `look`. Rows may be written of an expression's first value in this code, and of its errors.
         """
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:
