@@ -72,8 +72,9 @@ class Filters:
     def offered(self, adapter_filters: Mapping[str, bool]) -> dict[str, bool]:
         """Return all exception filters that a caller may name, each with whether it is on by default.
 
-        `adapter_filters` are the filters that the adapter itself reports in `exceptionBreakpointFilters`, each with its default. dapeer's
-        own filters are added, and a default that the adapter's definition names replaces the reported one.
+        `adapter_filters` are the filters that the adapter itself reports in `exceptionBreakpointFilters`, each with its
+        default. dapeer's own filters are added, and the definition's default of a filter that it lists (False unless it
+        names one) replaces the reported one.
         """
         known = {
             name: each.default

@@ -246,11 +246,13 @@ async def _step_where_shown(
 ) -> Reply:
     """Let the calls that the shown frame has made run to their ends, then step the thread in that frame.
 
-    `command` is the step's request; without such calls it is sent at once. It is not sent if a call does
-    not end within the timeout, if something else stops the program, or if the end of the calls has made the
-    step already; then the next stop is shown, and a note is added if the program still runs. If the adapter
-    rejects stepping out of a call, the step is made where the thread is. `options` say what to evaluate and
-    show at the stop, and how long to wait for both together. `thread` is the adapter's id of the thread.
+    `command` is the step's request; without such calls, or where a call has raised an exception (which never
+    returns), it is sent at once. In a thread without a stop of its own, the frame is that of its interrupted step,
+    or the innermost of the user's code. The request is not sent if a call does not end within the timeout, if
+    something else stops the program, or if the end of the calls has made the step already; then the next stop is
+    shown, and a note is added if the program still runs. If the adapter rejects stepping out of a call, the step is
+    made where the thread is. `options` say what to evaluate and show at the stop, and how long to wait for both
+    together. `thread` is the adapter's id of the thread.
 
     Raises:
         NotStopped: The thread runs, or leaves the new stop before the first expression of `options` was

@@ -74,16 +74,15 @@ async def dap_evaluate(
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame
-    `frame_id`; they may change the program. `context` is DAP's. Of several each one has its value or its
-    error, and those behind one that takes too long, or has resumed or ended the program, are not
-    evaluated. A frame of a thread or task that is not stopped is read, where that is possible:
-    `frame_id`, or after a request to pause one of the user's; `context` and `group` do not count then,
-    and a note says so of `context`; code of the program is awaited for two seconds at most. The data of
-    one is `expression`, `result` and, if known, `type` and `variables_reference`; of several, or with
-    `group`, `values` is the list of these, with `error` for a failed one. `frame` is the place. With
-    `max_chars` and context `watch`, each value is shown as whole as the adapter gives it, up to
-    `max_chars`; several share `MAX_WHOLE_CHARS` equally.
+    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
+    may change the program. `context` is DAP's. Of several each one has its value or its error; at a stop, those
+    behind one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread or
+    task that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of the
+    user's; `context` and `group` do not count then, and a note says so of `context`; code of the program is awaited
+    for two seconds at most. The data of one is `expression`, `result` and, if known, `type` and
+    `variables_reference`; of several, or with `group`, `values` is the list of these, with `error` for a failed
+    one. `frame` is the place. With `max_chars` and context `watch`, each value is shown as whole as the adapter
+    gives it, up to `max_chars`; several share `MAX_WHOLE_CHARS` equally.
 
     Raises:
         RequestFailed: There is one expression only, without a `group`, and it fails.

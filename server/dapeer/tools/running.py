@@ -421,8 +421,8 @@ def _with_tally(reply: Reply, tally: Tally) -> Reply:
     """Return a copy of a reply with the results of all runs, in its text and its data.
 
     The text begins with them, and the data has them as `runs`. `tally` counts the runs, and `runs` is what
-    `Tally.data` returns. A note is added if runs that passed have left processes running; the note names these
-    processes.
+    `Tally.data` returns. A note is added if runs that passed have left processes running; it names the first
+    `MAX_NAMED_PROCESSES` of these, and counts the others.
     """
     data = {**(reply.data or {}), "runs": tally.data()}
     reply_with_runs = replace(

@@ -576,9 +576,9 @@ async def _prepare(
 ) -> StartedProgram:
     """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
-    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none
-    is set, and nothing is started. Neovim may be asked for configurations, and tests may be built. With
-    `fresh`, when all this is checked, programs that the client has started before are ended, and breakpoints
+    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none is
+    set, and nothing is started. Neovim may be asked for configurations, and tests may be built. With `fresh`, when
+    all this is checked, the client's earlier programs are ended (attached ones are detached from), and breakpoints
     that tools have set and the exception filters are forgotten if they are not given again; breakpoints of a
     person, and what other clients collect, stay. `is_last`: it is the last of a group; those before it end nothing
     and forget nothing. `triggers` are what to do while the program runs.

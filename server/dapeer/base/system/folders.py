@@ -90,12 +90,12 @@ def _make_locked(parent: str | None) -> tuple[Path, int | None]:
 def _lock_folder(folder: str, *, wait: bool) -> int:
     """Lock a folder for this process, and return the descriptor that holds the lock until it is closed.
 
-    With `wait` this blocks until no other process has the lock. The caller closes the descriptor. This is not
-    called on Windows, which has no such lock.
+    With `wait` this blocks until no other descriptor, also one of this process, has the lock. The caller closes the
+    descriptor. This is not called on Windows, which has no such lock.
 
     Raises:
-        OSError: There is no such folder, `folder` is a symbolic link, or, without `wait`, another process has locked
-            the folder.
+        OSError: There is no such folder, `folder` is a symbolic link, or, without `wait`, another descriptor has
+            the lock.
     """
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

@@ -54,9 +54,9 @@ class LimitedProcess:
     async def ask(self, *question: object) -> Any:  # noqa: ANN401 - as JSON has it
         """Send one question to the process, and return its answer, decoded from JSON.
 
-        Questions wait for each other. The arguments are written as one JSON list. The process is started if it does
-        not run. It is killed if it does not answer in `SECONDS_TO_ANSWER`, or if the caller is cancelled; the next
-        question starts another.
+        Questions wait for each other. The arguments are written as one JSON list. The process is started if it does not
+        run. It is killed if it does not answer in `SECONDS_TO_ANSWER`, or if the caller is cancelled after its turn has
+        come; the next question starts another.
 
         Raises:
             Closed: `aclose` was called.

@@ -107,9 +107,9 @@ class ThreadLocator:
         A program that does not answer in a third of `seconds` is read from outside, by another program, if the
         definition names one; `has_timed_out` says that no usable answer came in `seconds`, `why_unread` why the other
         program read nothing. The other program runs here. It has `SECONDS_TO_SPY` at least, and is waited for, so this
-        may return later than `seconds`. Stacks of stopped threads, of at most `MAX_THREADS`, are requested where the
-        program does not tell them. Errors of the adapter raise nothing: the threads may then be those that the mirror
-        knows, or lack frames.
+        may return later than `seconds`. Stacks of stopped threads, of at most `MAX_THREADS`, are requested only if the
+        program tells the place of no thread. Errors of the adapter raise nothing: the threads may then be those that
+        the mirror knows, or lack frames.
         """
         clock = anyio.current_time
         end = clock() + seconds
@@ -322,9 +322,9 @@ class ThreadLocator:
         """Record at a stop which frames the adapter leaves out, by asking the program for its stack.
 
         The record is the text `left_out_note` of `stop.findings`, empty if there are none. The stack of the stop's
-        thread must have been fetched. The program is asked once for each chain of callers, so a step within a
-        function costs nothing. Nothing is recorded if the stop's frame has no callers, or the program fails to answer
-        in `SECONDS_TO_LOOK_AROUND`.
+        thread must have been fetched. The program is asked once for each chain of callers, so a step within a function
+        costs nothing. Nothing is recorded if the stop's frame has no callers, or no answer comes in
+        `SECONDS_TO_LOOK_AROUND`; a rejected request counts as an answer without frames.
 
         Raises:
             DapeerError: The threads cannot be fetched.

@@ -341,9 +341,9 @@ async def stop_elsewhere(
 
     The end of the program counts as its stop. After the end of the triggers, a stop is still awaited, for at most
     `SECONDS_TO_STOP` from then. Of other programs only those count that the client has started, or that are in a
-    group with this one. `epoch` is the number of the session's last stop before: only a later one counts. `run` is
-    the sending of the triggers; a session that is returned is recorded in it as reached. `limit` is in
-    milliseconds; the triggers of a program that has ended have `SECONDS_AT_END` besides.
+    group with this one. `epoch` is the number of the session's last stop before: of its own stops only a later one
+    counts. `run` is the sending of the triggers; a session that is returned is recorded in it as reached. `limit`
+    is in milliseconds; the triggers of a program that has ended have `SECONDS_AT_END` besides.
 
     Returns:
         The session of another program that has stopped, or None, also if this program has stopped or ended, too;

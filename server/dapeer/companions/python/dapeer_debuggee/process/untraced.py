@@ -306,9 +306,9 @@ def begin_at_stops(patch: Any) -> None:
 def show_what_leaves(patch: Any) -> None:
     """Replace what runs the program and its threads, so that an exception that leaves them is shown.
 
-    Shown means that the thread stops at it, as at an uncaught exception, until it is resumed; it is raised on after
-    that. An exception that was shown here does not stop the thread again. `patch` is the `patching.Row` `UNTRACED`,
-    whose `undo` puts back what was replaced.
+    Shown means that the thread stops at it until it is resumed, where the debugger stops at uncaught exceptions
+    (while pydevd traces, it does that itself); it is raised on after that. An exception that was shown here does
+    not stop the thread again. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts back what was replaced.
 
     Raises:
         Misfit: pydevd or Python lacks the class of a function that is to be replaced; `Row.apply` handles that.

@@ -616,9 +616,10 @@ def keep_lines(patch: Any) -> None:
 
 @AT_ONCE
 def change_once(patch: Any) -> None:
-    """Patch pydevd so that what it does about changed breakpoints is done once for a request, at its end.
+    """Patch pydevd so that changed breakpoints are announced once for a request, at its end.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    They are sorted then, too, but at once where pydevd has a plugin, as for templates. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @patch.replace(SET)

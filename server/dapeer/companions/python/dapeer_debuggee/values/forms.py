@@ -866,10 +866,11 @@ def moment_text(value: Any) -> str | None:
 def enum_text(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return name and value of an enum member, as `COLOR.RED (1)`; of several flags the names of all.
 
-    The names of several flags are joined by `|`, those of combined flags among them; bits without a name
-    are not told, and `0` stands for a number in which no named flag is. None: the member has no name, and
-    its value is no integer. `kind` is the enum class; `show(VALUE, ROOM)` is called with the member's value
-    and `max_chars`, and returns the value's text.
+    The names of several flags are joined by `|`. From Python 3.11 on Python itself makes that text, with a number
+    for bits without a name; before, the names of combined flags are among them, and such bits are not told. `0`
+    stands for a number in which no named flag is. None: the member has no name, and its value is no integer. `kind`
+    is the enum class; `show(VALUE, ROOM)` is called with the member's value and `max_chars`, and returns the
+    value's text.
 
     Raises:
         KeyError: The object's own `__dict__` has no `_value_` or `_name_`.
