@@ -217,8 +217,8 @@ class _Trial:
         `program` is what is launched: the source, or what was compiled of it. `_step_name` is set to what is tried, for `late`.
 
         Raises:
-            DapeerError: It does not start, does not stop there, the local is wrong, or it does not end. It may run on: the end of the
-                debugger, which the caller has opened, ends it.
+            DapeerError: It does not start, does not stop, the local there is wrong, or it does not end. It may
+                run on: the end of the debugger, which the caller has opened, ends it.
         """
         inputs = {"program": str(program), "cwd": str(self._folder)}
         request = LaunchRequest(self._definition.id, "launch", "", inputs, NO_KEYS, [])

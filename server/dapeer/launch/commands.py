@@ -214,8 +214,8 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
 
     The file is empty if the command reads none; of several the last one counts. `exec` before the command is
     left out. Quotes and backslashes are resolved. None: the text has no command, or other syntax of the shell
-    than words, quotes, backslashes and `< FILE`; the command is an option or has `=` in it (as `NAME=VALUE`);
-    or a number, at the start or behind white space, stands right before a `<`, as in
+    than words, quotes, backslashes outside of double quotes, and `< FILE`; the command is an option or has `=`
+    in it (as `NAME=VALUE`); or a number, at the start or behind white space, stands right before a `<`, as in
     `0<FILE`, even within quotes.
 
     >>> simple_command("exec ./book 'a b.tsv' < day.bin")

@@ -174,9 +174,9 @@ async def running_server(
     """Yield a server, and an event that is set when it is to stop; at the end every session is ended.
 
     The body serves clients, and waits for the event, which is set at SIGTERM and SIGINT. The project is the
-    working directory. Neovims are attached as `offer` says: a named one before the body, but later if it is
-    busy or may start later; any other failure of it is only logged. The integrations of `offer` work while
-    the body runs. `gives_data` says of a request whether its client gets the data of results.
+    working directory. Neovims are attached as `offer` says: a named one before the body, but later if it is busy
+    or may start later; one that is not there raises, any other failure is only logged. The integrations of
+    `offer` work while the body runs. `gives_data` says of a request whether its client gets the data of results.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.

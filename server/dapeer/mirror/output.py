@@ -252,7 +252,7 @@ class PrintedLogPoints:
         """By place, as they were asked for."""
 
     def add(self, place: Place, text: str, arrived_at: float) -> None:
-        """Append a log point's message to the program's output as a line of its own, and record where it is.
+        """Append a log point's message and a line end to the program's output, and record where it is.
 
         `place` is where the log point was requested. Line ends at the end of `text` are replaced by one newline,
         which is added if there are none. `arrived_at` is the time of arrival in seconds since the epoch (0:

@@ -469,9 +469,10 @@ class NvimTransport:
         """Keep a request that nvim-dap has sent until its response comes; return it only if a person sent it.
 
         `number` is the number of dapeer's own request, and the result is None then. It is 0 for a request of the
-        person: this is returned with nvim-dap's number, negated, as its `seq`. What is kept and returned is a
-        copy, by nvim-dap's number (`request.seq`); in a `setBreakpoints` it has the path on this machine in place
-        of Neovim's. Above `MAX_UNANSWERED_REQUESTS` the oldest kept request is dropped.
+        person: this is returned with nvim-dap's number, negated, as its `seq`. What is kept and returned is one new
+        `Request` with the same `arguments` object, by nvim-dap's number (`request.seq`); a `setBreakpoints` has new
+        `arguments`, with the path on this machine in place of Neovim's. Above `MAX_UNANSWERED_REQUESTS` the oldest
+        kept request is dropped.
         """
         mine = number > 0
         known = replace(request, seq=number if mine else -request.seq)

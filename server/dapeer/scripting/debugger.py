@@ -309,8 +309,9 @@ def _frame(frame: Mapping[str, Any]) -> str:
 def python_value(text: str) -> Any:  # noqa: ANN401 - any value
     """Return the Python value that a text of a debugger stands for; the text itself if it stands for none.
 
-    The text is read as a Python literal, or else as JSON, with its `true`, `false` and `null`, also inside of lists
-    and objects. Other words, such as `nil`, stay texts. No code runs, and nothing is raised.
+    The text is read as a Python literal, or else as JSON, with its `true`, `false` and `null`, also inside of
+    lists and objects; `NaN` and `Infinity` are floats. Other words, such as `nil`, stay texts. No code runs, and
+    nothing is raised.
 
     >>> python_value("[1, 'a', None]"), python_value("true"), python_value("<Order 7>")
     ([1, 'a', None], True, '<Order 7>')

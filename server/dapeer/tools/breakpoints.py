@@ -461,11 +461,11 @@ async def dap_clear_breakpoints(
 async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and their state in each adapter.
 
-    Breakpoints that adapters have not got yet are sent first, and the answers are awaited; an adapter's failure
-    raises nothing. The data has `breakpoints` (on lines, each with `filename`, `line`, `state` and its options),
-    `functions` (names, quoted, the first `MAX_LISTED_VALUES`) and `exception_filters` (names, quoted), and if there
-    are any, `in_memory` (on data and instructions) and `collecting` (at functions, each with `function` or `calls`
-    and its options).
+    Breakpoints that adapters have not got yet are sent first, and answers are awaited, from the first one on for
+    at most `SECONDS_FOR_OTHERS`; an adapter's failure raises nothing. The data has `breakpoints` (on lines, each
+    with `filename`, `line`, `state` and its options), `functions` (names, quoted, the first `MAX_LISTED_VALUES`)
+    and `exception_filters` (names, quoted), and if there are any, `in_memory` (on data and instructions) and
+    `collecting` (at functions, each with `function` or `calls` and its options).
     """
     debugger = call.debugger
     await debugger.push_undelivered(

@@ -539,9 +539,9 @@ async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: Wa
     """Restart a function call with its current arguments, and return the snapshot there.
 
     The frame is `frame_id`, by default the one shown. In `options`, `session_id` names the session (None: the
-    default one), and `evaluate` and `show` are for the stop in the restarted call, for which this call waits
-    `timeout_ms` milliseconds at most; at the timeout the reply is the state then. The code of the program
-    runs, and what the reply tells counts as shown.
+    default one, or a stopped one of its program), and `evaluate` and `show` are for the stop in the restarted
+    call, for which this call waits `timeout_ms` milliseconds at most; at the timeout the reply is the state then.
+    The code of the program runs, and what the reply tells counts as shown.
 
     Raises:
         ArgumentError: There is no frame with this `frame_id`, or the stopped thread has no frames.

@@ -357,12 +357,12 @@ async def _children(
 async def _page_reply(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
     """Return a page of variables as a reply, with the number of those that follow it.
 
-    In a session of nvim-dap, the first `MAX_LOCALS_IN_NVIM_DAP` values of the page that the adapter shows
-    folded are requested first, so that their elements can be shown; further ones, and those whose request
-    fails, stay folded. `start` is the index of the page's first variable in its container. `stop` is the stop
-    at which the variables were fetched: it knows their types and gives them handles. The data has `variables`
-    (see `_variable_data`), and `more`, the number of those that follow, if any are known. Where the page is
-    `open`, there may be more than that; only the text says so ("at least").
+    Where the program stays unpatched, as in nvim-dap, the first `MAX_LOCALS_IN_NVIM_DAP` values of the page
+    that the adapter shows folded are requested first, so that their elements can be shown; further ones, and
+    those whose request fails, stay folded. `start` is the index of the page's first variable in its container.
+    `stop` is the stop at which the variables were fetched: it knows their types and gives them handles. The
+    data has `variables` (see `_variable_data`), and `more`, the number of those that follow, if any are known.
+    Where the page is `open`, there may be more than that; only the text says so ("at least").
 
     Raises:
         ArgumentError: A new handle is needed, and the stop has as many as it may have.

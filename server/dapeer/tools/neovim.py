@@ -287,9 +287,9 @@ class NeovimTool:
     def _schema(self) -> Json:
         """The JSON Schema of the tool's arguments as its author wrote it: the object itself, not a copy.
 
-        It must not be changed. If several Neovims have the tool, and the tool has no argument `connection_id` of
-        its own, a copy is returned instead, in which `connection_id` is an additional required argument, whose
-        `enum` has the ids of these Neovims.
+        It must not be changed. If several Neovims have the tool, and the tool has no argument `connection_id` of its
+        own, a new object is returned instead, whose parts are shared: `connection_id` is an additional required
+        argument there, whose `enum` has the ids of these Neovims.
         """
         schema = self.spec.input_schema
         if not self._needs_connection_id:

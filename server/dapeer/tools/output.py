@@ -301,10 +301,10 @@ def _stopped_elsewhere(session: Session) -> list[str]:
 def _row(session: Session, stop: Stop) -> dict[str, Any]:
     """Return a stop as a row of `dap_history`: number, reason, thread, place, and changed variables.
 
-    The keys are `stop` (the number), `thread_id`, `reason`, `at` (the line of the first frame; empty: the place is
-    not known), and maybe `exception` (text), `changed` (a list of old and new text by name; an old one of None:
-    the variable is new) and `perhaps_another_call` (True). If the stop is in another call than the one before,
-    `another_call` has the texts of its first `MAX_CALL_VARIABLES` variables by name.
+    The keys are `stop` (the number), `thread_id`, `reason`, `at` (the line of the first frame; empty: the place
+    is not known), and maybe `exception` (text), `changed` (a list of old and new text by name; an old one of
+    None: the variable is new) and `perhaps_another_call` (True). If its function was in another call when last
+    seen, `another_call` has the texts of its first `MAX_CALL_VARIABLES` variables by name.
     """
     view = cast(
         "Mapping[str, Any]",

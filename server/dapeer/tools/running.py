@@ -248,11 +248,11 @@ class StartedProgram:
         """Start the program, once or several times, and return the first stop or the end of the last run.
 
         The wait takes at most `options.timeout_ms`; then the reply says that the program still runs. Tasks that
-        run before the program, and its start, come on top of that if `times` is 1. Breakpoints are set, and
-        become those of the shared set, too. If `times` is 1, triggers (what is sent to the running program)
-        begin, and the descendants of the process `tree`, if one is given, are attached to. Of several runs,
-        those that pass are terminated; the reply begins with the results of all. The session becomes the
-        client's default.
+        run before the program, and its start, are not cut short; they count in that time only with several
+        runs. Breakpoints are set, and become those of the shared set, too. If `times` is 1, triggers (what is
+        sent to the running program) begin, and the descendants of the process `tree`, if one is given, are
+        attached to. Of several runs, those that pass are terminated; the reply begins with the results of all.
+        The session becomes the client's default.
 
         Args:
             times: The number of runs, at most; the first run that does not pass is the last.

@@ -545,7 +545,8 @@ async def dap_run(
     time; the session becomes the default. Notes say what was inherited from before.
 
     Raises:
-        ArgumentError: The arguments contradict each other, or a file or breakpoint is invalid; nothing was started.
+        ArgumentError: The arguments contradict each other, or a file or breakpoint is invalid: nothing was started;
+            or the adapter lacks an exception filter: tasks before the program were run then.
         DapeerError: It does not start, or a task before it fails; of several programs, those that were started are
             ended. Or, with `fresh`, an earlier program does not end; others may have been ended then.
     """

@@ -427,10 +427,10 @@ def first_hint(
     """Return the first hint on a text, its placeholders filled in; None: there is none.
 
     `at` is one of `PLACES`: where the text comes from. `text` is, for example, an exception's or the output; a
-    hint fits if its pattern is found anywhere in it, where `^` and `$` match at each line. `values` are those of
-    placeholders and inputs, by name; named groups of the pattern fill placeholders, too, and come before
-    `values`, even where a group has matched nothing, which is no value. A hint is passed over if a placeholder in
-    it has no value, or an input in its `unless` has one.
+    hint fits if its pattern is found anywhere in it, where `^` and `$` match at each line. `values` are those
+    of placeholders and inputs, by name; named groups of the pattern fill placeholders, too, and come before
+    `values`, even where a group has matched nothing, which is no value. A hint is passed over if a placeholder
+    in it has no value, or an input in its `unless` has one that counts as true.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
     >>> first_hint(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")

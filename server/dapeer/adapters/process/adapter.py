@@ -276,7 +276,7 @@ class Adapter:
 async def open_adapter(
     definition: Definition, request: RequestName, inputs: Inputs, reaper: Reaper
 ) -> AsyncGenerator[Adapter]:
-    """Start an adapter, or connect to one, and yield it; at exit it ends, with its debuggees.
+    """Start an adapter, or connect to one, and yield it; at exit a started one ends, with its processes.
 
     At exit the connection is closed; an adapter that was started has a moment to end by itself, and is then
     killed, but that of an attached program is left to `reaper` until it has detached. The definition's

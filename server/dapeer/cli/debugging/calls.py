@@ -310,10 +310,10 @@ GONE: Final = (
 def run(argv: Sequence[str]) -> int:
     """Run a debugging command: call its tool and write the answer; return the exit code.
 
-    `argv` is the command line, from the command on. `script` is handled by a module of its own.
-    The exit code is 0 after an answer; for a command that waits for a program, `answers.exit_code` gives it
-    (3: ended with an error, 124: still runs). It is 1 for an error, and 130 after Ctrl-C. `script` has codes
-    of its own.
+    `argv` is the command line, from the command on. `script` is handled by a module of its own. The exit code
+    is 0 after an answer; for a command that waits for a program, `answers.exit_code` gives it (3: ended with an
+    error, 124: still runs). It is 1 for an error, and 130 if Ctrl-C ends the command: where it waits for a
+    program, the first Ctrl-C pauses that. `script` has codes of its own.
 
     Raises:
         KeyError: The first word is no command.

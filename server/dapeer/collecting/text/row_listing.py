@@ -410,11 +410,11 @@ def listing(
     """Return the rows of a table that a selection wants, as lines: a list, groups, or plots.
 
     `names` are the names of the columns; with `calls` the rows are calls, and `names` begin with those of
-    `OF_CALLS`. `process` is the number of the process that has collected the rows, shown where they are grouped
-    by process. `search` is called with a regular expression of the filter and texts, and returns those in which
-    it is found. Rows that a range or a filter has chosen are not cut, others are, to `MAX_LISTED_ROWS`;
-    of groups and functions only the first are shown, and how many more there are. If no row is chosen, the only
-    line says so.
+    `OF_CALLS`. `process` is the process id, or for rows that it has not written itself the number of its
+    session, shown where they are grouped by process. `search` is called with a regular expression of the filter
+    and texts, and returns those in which it is found. Rows that a range or a filter has chosen are not cut,
+    others are, to `MAX_LISTED_ROWS`; of groups and functions only the first are shown, and how many more there
+    are. If no row is chosen, the only line says so.
 
     Raises:
         ArgumentError: The range or the filter is invalid, `search` fails, or `by="function"` is asked of rows

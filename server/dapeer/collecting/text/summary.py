@@ -69,7 +69,7 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     left out. `caller` is the function that has called the point's each time; empty: there is not one such
     function, and none is named. The line also tells the hits if they are more than the rows, rows that were
     dropped or unreadable, the rate from `MIN_ROWS_FOR_RATE` rows on, whether the breakpoint was removed, and the
-    process if several have collected.
+    process (or session, if no process has recorded the rows itself) if several have collected.
     """
     point, table = collection.point, collection.table
     place = place_of(point, project)

@@ -88,8 +88,9 @@ def announce(
 def _announced(path: Path, mine: Announcement) -> Generator[bool]:
     """Write an announcement to the file `path` while the body runs, and yield True.
 
-    Nothing is written, and False is yielded, if a living server has announced itself there: it is connected to for that, and an
-    announcement at which nothing listens is replaced. Afterwards the file is removed, unless another server has replaced it.
+    Nothing is written, and False is yielded, if the server that has announced itself there greets in time when it
+    is connected to; else its announcement is replaced, also if it lives but hangs. Afterwards the file is
+    removed, unless another server has replaced it.
 
     Raises:
         OSError: The folder cannot be written.

@@ -510,7 +510,7 @@ class Debugger:
                 tasks.start_soon(end_child, child)
 
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
-        """Disconnect from the session, its children first; return whether the debuggee was ended, too.
+        """Disconnect from the session, its children first; return whether that was to end the debuggee.
 
         `terminate` says whether to end the debuggee; None: only if dapeer, or nvim-dap, has launched it. Unless
         `terminate` is False, and if the session or a descendant is stopped, launched programs whose adapter would
@@ -534,10 +534,11 @@ class Debugger:
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; return the first session of the new one.
 
-        `session` may be any session of the program. A program that dapeer has started is ended as by `terminate`,
-        by force if it takes too long, and its breakpoints and options are those of its plan again. The program of
-        a Neovim is ended and started there. The callers of the new program are to be shown the states of the same
-        breakpoints as those of the old one (`awaited_breakpoints`), and of breakpoints set since.
+        `session` may be any session of the program. A program that dapeer has started or attached to is ended as by
+        `terminate`, by force if it takes too long, and its options are those of its plan again; its breakpoints are
+        those of the shared set now, unless the plan has its own. The program of a Neovim is ended and started there.
+        The callers of the new program are to be shown the states of the same breakpoints as those of the old one
+        (`awaited_breakpoints`), and of breakpoints set since.
 
         Raises:
             Unsupported: Nothing is known that could start the program again; it was not ended.

@@ -476,11 +476,11 @@ class Inspection(Fetching):
         """Fetch the omitted elements of the locals at a stop, and of needed ones `MAX_LEVELS` levels deeper.
 
         Needed are the locals that the shown source uses, and the arguments. Elements are fetched only of the first
-        `MAX_LOCALS` locals (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap), the needed ones before the others. The
-        deeper levels begin with the first `FIRST_ELEMENTS` needed ones, have at most `MAX_LOCALS` members each (or
-        `MAX_LOCALS_IN_NVIM_DAP`), and take at most `SECONDS_TO_OPEN`. In a session of nvim-dap one expression is
-        evaluated first, for these locals and for needed objects of which the adapter shows nothing; what it tells of is
-        not fetched. The mirror keeps what is told and fetched, and requests that fail are ignored.
+        `MAX_LOCALS` locals (`MAX_LOCALS_IN_NVIM_DAP` with an `omission_pattern`), the needed ones before the others.
+        The deeper levels begin with the first `FIRST_ELEMENTS` needed ones, have at most `MAX_LOCALS` members each
+        (or `MAX_LOCALS_IN_NVIM_DAP`), and take at most `SECONDS_TO_OPEN`. With an `omission_pattern` one expression
+        is evaluated first, for these locals and for needed objects of which the adapter shows nothing; what it tells
+        of is not fetched. The mirror keeps what is told and fetched, and requests that fail are ignored.
         """
         needed, others = variables.by_need(stop)
         parts = stop.values.unfolded

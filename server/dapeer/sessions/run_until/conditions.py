@@ -265,9 +265,9 @@ class ByConditions(Driving):
         """Evaluate the expression at the present stop, and set a breakpoint on each line of the scope.
 
         `frame_id` is not used: the stop's innermost frame is. The evaluation may run code of the program. The
-        breakpoints, each with a condition that looks at the expression, are set in this session only. If the
-        expression is true already, `watch.holds_already` is set, a row says so, and no breakpoint is set. In some
-        languages the program is instructed to record values, too.
+        breakpoints, each with a condition that looks at the expression, are set in this session only. If
+        `watch.holds_already` is set then, a row says so, and no breakpoint is set. In some languages the
+        program is instructed to record values, too.
 
         Raises:
             NoConditions: Conditions cannot tell it here, the program cannot record, or the adapter rejects them;

@@ -212,9 +212,9 @@ class Driving:
         """Add a row of the watch to the collected ones: the place `line`, and the value before and now.
 
         `line` is function, file and line number as texts (`place_of`). `now` is the text of the watched
-        expression's new value, `before` that of the old one; None gives an empty text. `stop` tells the thread: the
-        row has its name, or its id where the name is unknown, and an empty text if it is the program's only or
-        first one. The row's seconds count from the beginning of the run; its hit is 0.
+        expression's new value, `before` that of the old one; None gives an empty text. `stop` tells the thread:
+        the row has its name, or its id where the name is unknown, and an empty text if it is the session's only
+        or first one. The row's seconds count from the beginning of the run; its hit is 0.
         """
         name = self.session.mirror.threads.get(stop.thread_id, "")
         first = next(iter(self.session.mirror.threads), stop.thread_id)
@@ -302,8 +302,8 @@ class Stepping(Driving):
         """Return whether a thread other than the stop's may have run the user's code since the run began.
 
         `stop` is the present stop. A thread may have done so if one of its `FRAMES_LOOKED_AT` innermost frames, which
-        are requested now, is the user's. The answer is True without such a look if a thread has ended since the run
-        began, or there are more than `THREADS_LOOKED_AT` other threads.
+        are requested now, is the user's. The answer is True without such a look if a thread of an earlier stop has
+        ended, or there are more than `THREADS_LOOKED_AT` other threads.
 
         Raises:
             DapeerError: The threads, or the stack of one, cannot be fetched.

@@ -715,10 +715,11 @@ class Triggers:
     ) -> None:
         """Start a task that does these triggers in order, for the client `client` (its key); return at once.
 
-        A trigger is what is sent to a running program, such as an HTTP request or text for its terminal. Each is done
-        once the program is ready for it, as `ready` tells; after one that fails the others are not sent. The task ends
-        with the session's program, and raises nothing, here or later: the run is kept in this object with the state of
-        each trigger. `cwd` is the folder where commands without their own run.
+        A trigger is what is sent to a running program, such as an HTTP request or text for its terminal. Each
+        is done once the program is ready for it, as `ready` tells; after one that fails the others are not
+        sent. The task ends at the latest `SECONDS_AT_END` after the program, and raises nothing, here or later:
+        the run is kept in this object with the state of each trigger. `cwd` is the folder where commands
+        without their own run.
         """
         readiness = Readiness(session, ready, self._all_sessions, AwaitedLines(ready.output))
         doings = [TriggerProgress(each) for each in triggers]

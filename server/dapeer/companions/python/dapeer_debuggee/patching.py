@@ -470,8 +470,9 @@ class Row:
         The decorated function gets the stock one first, as a `StockCall`, then the arguments; it needs `*rest` and
         `**named`. What the stock function raises, what the decorated one raises as `IntendedError`, and what a signal
         handler of the program raises reach the caller. After any other `Exception` the caller gets the result of the
-        stock function, which is called if it was not yet, and the row is off from then on; see `guarded`. The decorator
-        returns the decorated function unchanged; the errors below are the decorator's.
+        stock function, which is called if it was not yet, and the row is off from then on (not after a RecursionError
+        or MemoryError); see `guarded`. The decorator returns the decorated function unchanged; the errors below are
+        the decorator's.
 
         Args:
             target: One of those that the row `replaces`, as `module:Class.function`.

@@ -93,9 +93,9 @@ CALLS = patching.Row(
 def number_calls(patch: Any) -> None:
     """Patch pydevd so that `stopped` has the number of the innermost call, under the key `ACTIVATION`.
 
-    `stopped` is DAP's event; its body has the key only where the number of the call is known. `patch` is this
-    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
-    replaced by it.
+    `stopped` is DAP's event; the key is missing where the number is unknown, and 0 for a generator or
+    coroutine. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    puts back what was replaced by it.
 
     Raises:
         Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.

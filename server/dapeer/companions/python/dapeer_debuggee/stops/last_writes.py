@@ -454,11 +454,11 @@ class LastWrites:
     def _note(self, number: int, owner: Any, value: Any, frame: Any, line: int, going: Any) -> None:
         """Compare a value with the one that is known of its owner, and remember the place that has changed it.
 
-        `number` is the `id()` of the owner, 0 of a module. An owner that is new, or has the number of one that is gone,
-        is only recorded with its value; if there are more than `MAX_OWNERS` then, the one that was recorded first is
-        forgotten. Nothing happens if the value is as it was. `line` is the line of the frame's code that has ended or
-        is about to run. `going` is the entry of `_frames_at_line` for a line that has ended; None: the line is about to
-        run, or did not name the owner when it began.
+        `number` is the `id()` of the owner, 0 of a module. An owner that is new, or has the number of one that is
+        gone, is recorded with its value and this place; if there are more than `MAX_OWNERS` then, the one that was
+        recorded first is forgotten. Nothing happens if the value is as it was. `line` is the line of the frame's code
+        that has ended or is about to run. `going` is the entry of `_frames_at_line` for a line that has ended; None:
+        the line is about to run, or did not name the owner when it began.
         """
         record = self._records.get(number)
         if record is None or not record.is_of(owner):
