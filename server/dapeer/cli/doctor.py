@@ -131,7 +131,8 @@ class TrialOutcome:
 async def try_adapters(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
     """Debug a small program under each of these adapters at once, and return the outcomes by id.
 
-    Programs are written below `folder`. An adapter that is late is ended. All of it takes at most `SECONDS_FOR_ALL` and 3 seconds more.
+    Programs are written below `folder`. An adapter that is late is ended. All of it takes at most `SECONDS_FOR_ALL`
+    and about 3 seconds more, or until a compiler that still runs has ended.
     """
     async with Debugger({each.id: each for each in definitions}, folder) as debugger:
         trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}

@@ -95,9 +95,9 @@ def _kinds(action: object) -> Kinds:
 def _sort_keys(schema: Any) -> Any:
     """Return a copy of an argument schema with its keys and arguments in a fixed order.
 
-    The arguments (`properties`) are sorted too: required ones first, then by name. Schemas within the arguments are
-    not sorted. Without this the order changes, as Lua's tables have none, and clients would read the list of tools
-    anew. A value that is no object with `properties` is returned unchanged.
+    The arguments (`properties`) are sorted too: required ones first, then by name. Schemas within the arguments
+    are the same objects, and not sorted. Without this the order changes, as Lua's tables have none, and clients
+    would read the list of tools anew. A value that is no object with `properties` is returned unchanged.
     """
     if not is_object(schema) or not is_object(properties := schema.get("properties")):
         return schema

@@ -299,12 +299,12 @@ def _not_collecting(
 ) -> Iterator[tuple[State, str, str]]:
     """Yield state, title and reason of each function where the program should collect and does not.
 
-    Only functions are looked at whose hits this program is to have (`awaited_breakpoints` of
-    `first.program`). The states are "not collected" (none of `sessions` can; the reason is the first
-    one's), "rejected" (by all), and with `final`, when the program comes to no more, "never called" or
-    "never ended"; these two have a function's name as title, and are not yielded where rows were lost
-    or dropped. `first` is the program's first session, `sessions` are those with a process. The reason
-    is a text in brackets that begins with a space, or empty.
+    Only functions are looked at whose hits this program is to have (`awaited_breakpoints` of `first.program`).
+    The states are "not collected" (none of `sessions` can; the reason is the first one's), "rejected" (by all),
+    and with `final`, when the program comes to no more, "never called" or "never ended"; these two have a
+    function's name as title (all of the point's names if it does not collect calls), and are not yielded where
+    rows were lost or dropped. `first` is the program's first session, `sessions` are those with a process. The
+    reason is a text in brackets that begins with a space, or empty.
     """
     for (_, title), point in breakpoints.function_points.items():
         if (title, 0) not in first.program.awaited_breakpoints.places:

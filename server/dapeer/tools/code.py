@@ -97,10 +97,11 @@ def _column(call: Call, session_id: int | None, place: int | None) -> int:
 async def _line_of_program(call: Call, session_id: int | None, source: str | int) -> int | None:
     """Return the line where the stopped program is in a source, from the frame that is shown outwards.
 
-    `source` is a file's path, or the number of an adapter's own source. The stack is requested from the adapter,
-    whose errors are ignored. `session_id` is the one that the caller has given, or None for the client's default; a
-    session that is found becomes the default. None: no frame from the shown one outwards is in the source, there is
-    no session, or it is not stopped.
+    `source` is a file's path, or the number of an adapter's own source. The stack is requested from the
+    adapter, whose errors are ignored. `session_id` is the one that the caller has given, or None for the
+    client's default; a session that is found becomes the default, unless it is of another program and no id is
+    given. None: no frame from the shown one outwards is in the source, there is no session, or it is not
+    stopped.
     """
     try:
         session = call.session(session_id)

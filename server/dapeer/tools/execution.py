@@ -137,8 +137,8 @@ async def dap_step_into(
     `target` is a part of the text of the call to enter, where the line has several; None: the first that is
     called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at the next
     stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
-    (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is returned; notes
-    say if the step was not done.
+    (`wait_until_paused`, `timeout_ms`). The program's next stop, be it of another thread or process, or the
+    state when the time is over, is returned; notes say if the step was not done.
 
     Raises:
         NoSession: There is no such session, or it is not clear which one is meant.
@@ -450,10 +450,11 @@ class _PauseOptions(WaitOptions):
 async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
     """Stop the program, or show where it is blocked.
 
-    It waits at most `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon,
-    it returns where each of them is blocked. `thread_id` is the thread to pause; None: the first one. Most
-    debuggers pause all threads with it. A program that is stopped already is only shown. With `group` all of its
-    sessions that run are paused. `evaluate` and `show` are for the stop.
+    It waits at most `timeout_ms` for the stop; where threads of a running program can be seen, and none stops
+    soon, it returns where each of them is blocked. `thread_id` is the thread to pause; None: the first one.
+    Most debuggers pause all threads with it. If any thread is stopped already, its stop is only shown, and
+    `thread_id` is not paused. With `group` all of its sessions that run are paused. `evaluate` and `show` are
+    for the stop.
 
     Raises:
         DapeerError: The session has ended, or the adapter rejects the request.
@@ -486,10 +487,11 @@ def _living_programs_note(call: Call) -> list[str]:
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end.
 
-    It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session that
-    is stopped, or whose program has ended, is shown at once. Nothing is resumed. `evaluate` and `show` are for the
-    stop, which may be in another process of the program. If `session_id` is left out and the whole program of the
-    client's session has ended, a note names the programs that live, if any.
+    It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
+    that is stopped, or whose program has ended, is shown at once. Nothing is resumed. `evaluate` and `show` are
+    for the stop, which may be in another process of the program, or in another program that triggers (`then`)
+    have reached. If `session_id` is left out and the whole program of the client's session has ended, a note
+    names the programs that live, if any.
 
     Raises:
         ConsentNeeded: `evaluate` is given, and nobody has consented.

@@ -90,11 +90,11 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
 
     `session_id` shows that one alone; an id of no session gives an empty list and no error. Without an id the
     sessions of living programs, of the default's, and of the last `LISTED_ENDED` programs that ended are
-    listed; older ones are only counted. If no program lives, Neovims are searched for, and attached; each
-    client is told of a new Neovim once. For the place of a session that has just stopped, the call waits
-    `SECONDS_FOR_PLACE` at most. The data has `sessions` (a list of objects, see `StatusRow`), `breakpoints`
-    (the number of those on lines, of all clients), and maybe `older` (the number of those left out) and
-    `focused`, the id of the default session. Groups that live are only in the text.
+    listed; older ones are only counted. If no program lives, Neovims are searched for, and attached, unless
+    only named ones are to be; each client is told of a new Neovim once. For the place of a session that has
+    just stopped, the call waits `SECONDS_FOR_PLACE` at most. The data has `sessions` (a list of objects, see
+    `StatusRow`), `breakpoints` (the number of those on lines, of all clients), and maybe `older` (the number of
+    those left out) and `focused`, the id of the default session. Groups that live are only in the text.
     """
     debugger = call.debugger
     if not any(each.program.living_sessions for each in debugger.sessions.programs):

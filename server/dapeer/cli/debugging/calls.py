@@ -358,9 +358,9 @@ def call(
 
     The server is started if none runs, and dapeer's credentials are removed from the environment. The answer
     goes to stdout, errors and notices go to stderr; none of these errors is raised. The exit code is 1 for an
-    error, 130 after Ctrl-C, else 0, or with `waits` that of `answers.exit_code`. If an expression in
-    `arguments` ends with a single `-`, as a shell leaves it of `a->b`, nothing is called: that is an error,
-    too.
+    error, 130 after a Ctrl-C that pauses nothing, else 0, or with `waits` that of `answers.exit_code`. If an
+    expression in `arguments` ends with a single `-`, as a shell leaves it of `a->b`, nothing is called: that is an
+    error, too.
 
     Args:
         tool: The tool's whole name, such as `dap_run`.

@@ -116,9 +116,9 @@ def readable_rows(point: Point, table: Table, project: Path) -> tuple[Table, Seq
     """Return a point's rows and the names of their columns, as a reader gets them.
 
     Where something is expected at the point, `table` itself comes back, and the last name is `expected`. For a
-    watch that has rows, a new table comes back: function, file and line become one column named `at`, with
-    paths relative to `project`, and an empty value before or after becomes `GONE`. Else `table` itself comes
-    back, with the point's own names of columns.
+    watch that has rows, a new table comes back, which shares all columns but the cells with `table`: function,
+    file and line become one column named `at`, with paths relative to `project`, and an empty value before or
+    after becomes `GONE`. Else `table` itself comes back, with the point's own names of columns.
     """
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)

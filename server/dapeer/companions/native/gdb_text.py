@@ -34,13 +34,13 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
     """Return a value's text in one line, in about `max_chars`; None: GDB's own text will do.
 
-    None is returned for numbers, pointers to `void` or a function, and the like, and where a pretty-printer
-    has neither `children` nor the hint `string`. `value` is a `gdb.Value`. A structure or container has as
-    many levels as fit, at least one; a pointer its address and target, which may be `<cannot be read>`; a
-    null pointer is `0x0`, one to characters only their text; a large array its first elements. A string is
-    cut at `MAX_RESULT_CHARS`, whatever `max_chars` is, and then has its length. A reference is shown as
-    what it refers to. A value that was optimized out is `<optimized out>`. Pretty-printers run, which are
-    code of others.
+    None is returned for numbers, pointers to `void` or a function, and the like, and where a pretty-printer has
+    neither `children` nor the hint `string`. `value` is a `gdb.Value`. A structure or container has as many
+    levels as fit, at least one; a pointer its address and target, which may be `<cannot be read>`; a null
+    pointer is `0x0`, one to characters only their text, which is empty for a null one; a large array its first
+    elements. A string is cut at `MAX_RESULT_CHARS`, whatever `max_chars` is, and then has its length. A
+    reference is shown as what it refers to. A value that was optimized out is `<optimized out>`.
+    Pretty-printers run, which are code of others.
 
     Raises:
         gdb.error: The value cannot be read. A pretty-printer may raise anything.

@@ -563,10 +563,10 @@ class Session(SessionControl):
     async def ask_to_end(self, seconds: float) -> bool:
         """Send `terminate`, if the adapter supports it; return whether the program has ended by now.
 
-        Before, it is recorded that `dap_terminate` ends the program, unless the program has ended already. The response
-        may take `seconds`, and the end as many again. Errors of the channel (a rejection, a timeout, a closed connection)
-        raise nothing, and end the wait. Without support nothing is sent or awaited, and the result is False unless the
-        program has ended already.
+        Before, it is recorded that `dap_terminate` ends the program, unless the program has ended already. The
+        response may take `seconds`, and the end as many again. A rejection, a timeout (after that of `terminate`,
+        dapeer's own adapter is killed) and a closed connection raise nothing, and end the wait. Without support
+        nothing is sent or awaited, and the result is False unless the program has ended already.
         """
         self.expect_end(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):

@@ -123,13 +123,13 @@ class Focus:
         return session.program.session_for_tool(session, exactly=False)
 
     def session_to_act_on(self, session_id: int | None = None) -> Session:
-        """Return the session to act on, by id, or without one the client's default, and make it the default.
+        """Return the session to act on, by id, or without one the client's default.
 
         Without an id, a stopped process of the same program comes before one that runs. Where the session is
         debugged as its first child, that child is returned. The caller checks whether the session has ended:
         such a one is returned if its id is given, or if it is the default, and either its program goes on
-        without a stopped process, or no program lives. An id becomes the default even if an error is raised
-        afterwards.
+        without a stopped process, or no program lives. The session becomes the default unless, without an id, it
+        is of another program than the session used last; an id does even if an error is raised afterwards.
 
         Raises:
             NoSession: There is no session with this id, or none at all; or without an id the default program

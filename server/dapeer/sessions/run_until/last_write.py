@@ -276,8 +276,9 @@ async def _evaluate_pattern(
 ) -> str:
     """Evaluate an expression in a frame; return the first match of `pattern` in the result.
 
-    The whole match is returned, not a group of it. The adapter evaluates in DAP's context `watch`, for at most
-    `SECONDS_TO_EVALUATE`, which may run code of the program; `frame_id` is its id of the frame, None: no frame.
+    The whole match is returned, not a group of it. The adapter evaluates in DAP's context `watch`, which may run
+    code of the program, and after `SECONDS_TO_EVALUATE` goes on if it cannot cancel; earlier evaluations are waited
+    for without a limit. `frame_id` is its id of the frame, None: no frame.
 
     Raises:
         ArgumentError: The evaluation failed or took too long, the session has ended, or nothing in the result

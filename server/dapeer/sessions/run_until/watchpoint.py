@@ -150,9 +150,9 @@ class AtWatchpoint(Driving):
     async def _check_plain(self, frame_id: int | None) -> None:
         """Raise `NoConditions` unless the value is a number or word, which refers to nothing that changes.
 
-        The watched expression is evaluated for this, which may run code of the program; after `SECONDS_TO_EVALUATE`
-        without an answer it is broken off. `frame_id` is the adapter's id of the frame to evaluate in; None: without a
-        frame.
+        The watched expression is evaluated for this, which may run code of the program; without an answer within
+        `SECONDS_TO_EVALUATE` it is cancelled if the adapter can do that, else it runs on. `frame_id` is the adapter's
+        id of the frame to evaluate in; None: without a frame.
 
         Raises:
             NoConditions: What is behind the value may change, too: it has members, or its text is no plain value.

@@ -80,9 +80,9 @@ class Collector:
         deadline of an expression). If there are no points, or none can be bound, collecting ends and the file is
         closed; stops at functions stay. A file of the same folder goes on. The answer has `file` (the path of the
         rows, empty: none), `message` (what is not reached, such as some threads, or why there is no file; mostly
-        empty) and `points`, which has `id`, `bound`, `line` and `message` for each point, in their order. Where no
-        file can be made, no point is bound. A point that cannot be bound has `bound` False, and raises nothing.
-        `names` is the frame in which watched expressions are looked up.
+        empty) and `points`, which has `id`, `bound`, `line` and `message` for each point, in their order. Where
+        neither that file nor one that counts lost rows can be made, no point is bound. A point that cannot be bound
+        has `bound` False, and raises nothing. `names` is the frame in which watched expressions are looked up.
         """
         self._spec = spec
         outcomes = self._replace_points(spec, names)
