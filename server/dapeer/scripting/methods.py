@@ -70,11 +70,11 @@ class Methods(Protocol):
 
         `session_id` shows that one alone; an id of no session gives an empty list and no error. Without an id the
         sessions of living programs, of the default's, and of the last `LISTED_ENDED` programs that ended are
-        listed; older ones are only counted. If no program lives, Neovims are searched for, and attached; each
-        client is told of a new Neovim once. For the place of a session that has just stopped, the call waits
-        `SECONDS_FOR_PLACE` at most. The data has `sessions` (a list of objects, see `StatusRow`), `breakpoints`
-        (the number of those on lines, of all clients), and maybe `older` (the number of those left out) and
-        `focused`, the id of the default session. Groups that live are only in the text.
+        listed; older ones are only counted. If no program lives, Neovims are searched for, and attached, unless
+        only named ones are to be; each client is told of a new Neovim once. For the place of a session that has
+        just stopped, the call waits `SECONDS_FOR_PLACE` at most. The data has `sessions` (a list of objects, see
+        `StatusRow`), `breakpoints` (the number of those on lines, of all clients), and maybe `older` (the number of
+        those left out) and `focused`, the id of the default session. Groups that live are only in the text.
 
         This calls the tool `dap_status` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -119,8 +119,9 @@ class Methods(Protocol):
         lines; notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says.
         In `options`, `session_id` names the program (None: the default one), `evaluate` what is evaluated at the
         next stop, `show` how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for
-        how many milliseconds to wait. The reply is the state of the new session, which becomes the default, at
-        its first stop or end, or at the timeout; without waiting, its state right after the start.
+        how many milliseconds to wait. The reply is the state of the new session, or of another one (a process
+        of it, or what `then` has reached) that stops first, at that stop, the end or the timeout; without waiting,
+        right after the start. The session that is shown becomes the default.
 
         This calls the tool `dap_restart` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
@@ -326,8 +327,8 @@ class Methods(Protocol):
         `target` is a part of the text of the call to enter, where the line has several; None: the first that is
         called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at the next
         stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
-        (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is returned; notes
-        say if the step was not done.
+        (`wait_until_paused`, `timeout_ms`). The program's next stop, be it of another thread or process, or the
+        state when the time is over, is returned; notes say if the step was not done.
 
         This calls the tool `dap_step_into` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` a `Session` means itself, and a `Debugger` the
@@ -438,11 +439,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Move execution to a line without running what lies between.
 
-        The program stays stopped. `line` is a 1-based line of `filename`, by default the file of the thread's top
-        frame; `thread_id` is by default the thread of the stop. The session becomes the client's default. If the
-        adapter offers several targets on the line, the first is taken. The new place is waited for, for 10 s at
-        most, and returned as a snapshot: `evaluate` of `options` lists expressions that are evaluated there, and
-        `show` says how much of it is shown; what is shown counts as shown.
+        The program stays stopped. `line` is a 1-based line of `filename`, by default the file of the thread's top frame;
+        `thread_id` is by default the thread of the stop. The session becomes the client's default, unless it is of another
+        program and no id is given. If the adapter offers several targets on the line, the first is taken. The new place is
+        waited for, for 10 s at most, and returned as a snapshot: `evaluate` of `options` lists expressions that are
+        evaluated there, and `show` says how much of it is shown; what is shown counts as shown.
 
         This calls the tool `dap_goto` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -474,10 +475,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Stop the program, or show where it is blocked.
 
-        It waits at most `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon,
-        it returns where each of them is blocked. `thread_id` is the thread to pause; None: the first one. Most
-        debuggers pause all threads with it. A program that is stopped already is only shown. With `group` all of its
-        sessions that run are paused. `evaluate` and `show` are for the stop.
+        It waits at most `timeout_ms` for the stop; where threads of a running program can be seen, and none stops
+        soon, it returns where each of them is blocked. `thread_id` is the thread to pause; None: the first one.
+        Most debuggers pause all threads with it. If any thread is stopped already, its stop is only shown, and
+        `thread_id` is not paused. With `group` all of its sessions that run are paused. `evaluate` and `show` are
+        for the stop.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -510,10 +512,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Wait for the next stop or the end.
 
-        It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session that
-        is stopped, or whose program has ended, is shown at once. Nothing is resumed. `evaluate` and `show` are for the
-        stop, which may be in another process of the program. If `session_id` is left out and the whole program of the
-        client's session has ended, a note names the programs that live, if any.
+        It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
+        that is stopped, or whose program has ended, is shown at once. Nothing is resumed. `evaluate` and `show` are
+        for the stop, which may be in another process of the program, or in another program that triggers (`then`)
+        have reached. If `session_id` is left out and the whole program of the client's session has ended, a note
+        names the programs that live, if any.
 
         This calls the tool `dap_wait_until_paused` of the server, and waits for its answer. An argument that is None is
         left out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used
@@ -583,9 +586,9 @@ class Methods(Protocol):
         """Restart a function call with its current arguments, and return the snapshot there.
 
         The frame is `frame_id`, by default the one shown. In `options`, `session_id` names the session (None: the
-        default one), and `evaluate` and `show` are for the stop in the restarted call, for which this call waits
-        `timeout_ms` milliseconds at most; at the timeout the reply is the state then. The code of the program
-        runs, and what the reply tells counts as shown.
+        default one, or a stopped one of its program), and `evaluate` and `show` are for the stop in the restarted
+        call, for which this call waits `timeout_ms` milliseconds at most; at the timeout the reply is the state then.
+        The code of the program runs, and what the reply tells counts as shown.
 
         This calls the tool `dap_restart_frame` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -764,11 +767,11 @@ class Methods(Protocol):
     def breakpoints(self) -> Answer:
         """List all breakpoints with their conditions, and their state in each adapter.
 
-        Breakpoints that adapters have not got yet are sent first, and the answers are awaited; an adapter's failure
-        raises nothing. The data has `breakpoints` (on lines, each with `filename`, `line`, `state` and its options),
-        `functions` (names, quoted, the first `MAX_LISTED_VALUES`) and `exception_filters` (names, quoted), and if there
-        are any, `in_memory` (on data and instructions) and `collecting` (at functions, each with `function` or `calls`
-        and its options).
+        Breakpoints that adapters have not got yet are sent first, and answers are awaited, from the first one on for
+        at most `SECONDS_FOR_OTHERS`; an adapter's failure raises nothing. The data has `breakpoints` (on lines, each
+        with `filename`, `line`, `state` and its options), `functions` (names, quoted, the first `MAX_LISTED_VALUES`)
+        and `exception_filters` (names, quoted), and if there are any, `in_memory` (on data and instructions) and
+        `collecting` (at functions, each with `function` or `calls` and its options).
 
         This calls the tool `dap_breakpoints` of the server, and waits for its answer. The result is the tool's `Answer`;
         what is called the data here is its attribute `data`, empty where there is none.
@@ -785,11 +788,11 @@ class Methods(Protocol):
         """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
         `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
-        `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They
-        replace the earlier filters in all living sessions, and count for later ones. With `session_id` only that
-        session gets them, later ones do not, and it becomes the client's default. Sessions
-        whose adapters lack some of the filters get the others, and are named in notes, as is a session that has not
-        applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
+        `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They replace
+        the earlier filters in all living sessions, and count for later ones. With `session_id` only that session (its
+        first child, where that has the program) gets them, later ones do not, and it becomes the client's default.
+        Sessions whose adapters lack some of the filters get the others, and are named in notes, as is a session that
+        has not applied the filters: its failure is no error. The data has `filters`, as the caller gave them. Without a
         living session nothing is checked.
 
         This calls the tool `dap_set_exception_breakpoints` of the server, and waits for its answer. An argument that is
@@ -1155,16 +1158,15 @@ class Methods(Protocol):
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame
-        `frame_id`; they may change the program. `context` is DAP's. Of several each one has its value or its
-        error, and those behind one that takes too long, or has resumed or ended the program, are not
-        evaluated. A frame of a thread or task that is not stopped is read, where that is possible:
-        `frame_id`, or after a request to pause one of the user's; `context` and `group` do not count then,
-        and a note says so of `context`; code of the program is awaited for two seconds at most. The data of
-        one is `expression`, `result` and, if known, `type` and `variables_reference`; of several, or with
-        `group`, `values` is the list of these, with `error` for a failed one. `frame` is the place. With
-        `max_chars` and context `watch`, each value is shown as whole as the adapter gives it, up to
-        `max_chars`; several share `MAX_WHOLE_CHARS` equally.
+        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
+        may change the program. `context` is DAP's. Of several each one has its value or its error; at a stop, those
+        behind one that takes too long, or has resumed or ended the program, are not evaluated. A frame of a thread or
+        task that is not stopped is read, where that is possible: `frame_id`, or after a request to pause one of the
+        user's; `context` and `group` do not count then, and a note says so of `context`; code of the program is awaited
+        for two seconds at most. The data of one is `expression`, `result` and, if known, `type` and
+        `variables_reference`; of several, or with `group`, `values` is the list of these, with `error` for a failed
+        one. `frame` is the place. With `max_chars` and context `watch`, each value is shown as whole as the adapter
+        gives it, up to `max_chars`; several share `MAX_WHOLE_CHARS` equally.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -1199,7 +1201,7 @@ class Methods(Protocol):
         run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
         reading the path again tells), and `was` if the old value is known. Both values are shortened. A note says
         if the program has left the stop by the assignment. `session_id` is by default the client's session; the
-        session becomes the client's default.
+        session becomes the client's default, unless it is of another program and no id is given.
 
         This calls the tool `dap_set_variable` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -1251,12 +1253,13 @@ class Methods(Protocol):
     ) -> Answer:
         """Return numbered source lines of a file, default around the stop.
 
-        The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if
-        both are given; by default the one where the program has stopped. `count` lines are returned from `line` (from
-        1) on; without it, those around the place of the stop in that source, or the first ones. An arrow marks the
-        place of the stop; with `column` it marks the first line instead, of which, if it is long, the part around that
-        column is shown. A line behind them says from which line there are more. Notes name sessions that run an earlier
-        edition of the file. The only data are `notes`. A session that is found becomes the client's default.
+        The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts
+        if both are given; by default the one where the program has stopped. `count` lines are returned from `line`
+        (from 1) on; without it, those around the place of the stop in that source, or the first ones. An arrow
+        marks the place of the stop; with `column` it marks the first line instead, of which, if it is long, the
+        part around that column is shown. A line behind them says from which line there are more. Notes name
+        sessions that run an earlier edition of the file. The only data are `notes`. A session that is found becomes
+        the client's default, unless it is of another program and no id is given.
 
         This calls the tool `dap_source` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `count` 50. Without `session_id` a `Session` means itself, and a `Debugger` the session that this
@@ -1343,9 +1346,10 @@ class Methods(Protocol):
         """Return `count` bytes of the program's memory as a hex dump.
 
         `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. An
-        address that is no number may be evaluated, which may run code of the program. The data has `address` (in hex,
-        such as `0x1000`), `hex` (two digits a byte), and if not all could be read, `unreadable`: how many of the
-        `count` bytes are missing at the end. The session becomes the client's default.
+        address that is no number may be evaluated, which may run code of the program. The data has `address` (in
+        hex, such as `0x1000`), `hex` (two digits a byte), and if not all could be read, `unreadable`: how many of
+        the `count` bytes are missing at the end. The session becomes the client's default, unless it is of another
+        program and no id is given.
 
         This calls the tool `dap_read_memory` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `count` 64, `offset` 0. Without `session_id` a `Session` means itself, and a `Debugger` the
@@ -1449,9 +1453,9 @@ class Methods(Protocol):
         `command` and `arguments` are DAP's, with frames and references as handles (the ids that tools give), which
         are replaced by the adapter's ids; in the answer it is the other way round. While the program is not
         stopped, ids are the adapter's own. `force` sends the request although the adapter does not advertise it.
-        The adapter has `timeout_ms` to answer. The request may run code of the program or change it, and the
-        session becomes the client's default. The data has `body`, or if that is longer than `ANSWER_CHARS` as text,
-        `cut`: its beginning as text.
+        The adapter has `timeout_ms` to answer. The request may run code of the program or change it. The session
+        becomes the client's default, unless it is of another program and no id is given. The data has `body`, or if
+        that is longer than `ANSWER_CHARS` as text, `cut`: its beginning as text.
 
         This calls the tool `dap_request` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` a `Session` means itself, and a `Debugger` the session that this client has used last. The
@@ -1549,7 +1553,7 @@ class Methods(Protocol):
         program reads the text later. Else it then waits for output or a stop, for at most `timeout_ms` milliseconds, by
         default one second, and returns the state; output from before counts as shown, and is not in it. `evaluate` lists
         expressions that are evaluated at the next stop, and `show` says how much of it is shown. The session becomes the
-        client's default.
+        client's default, unless it is of another program and no id is given.
 
         This calls the tool `dap_send_input` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `enter` true, `timeout_ms` 1000. Without `session_id` a `Session` means itself, and a `Debugger`
