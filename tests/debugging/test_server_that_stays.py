@@ -129,6 +129,12 @@ def test_a_launched_program_that_nobody_uses_is_ended(shell: Shell) -> None:
         assert "Session 1" not in shell.dapeer("status").stderr
 
 
+def test_a_program_that_does_not_end_in_time_is_told(shell: Shell) -> None:
+    with impatient(shell, "dapeer.mcp.server.clients.SECONDS_TO_END=0.0"):
+        shell.says("run", "shop.py", "-b", "shop.py:6")
+        assert shell.dapeer("end", "--all").stdout == "Session 1 did not end in 0 seconds.\n"
+
+
 @contextmanager
 def program_that_waits(shell: Shell) -> Generator[tuple["subprocess.Popen[str]", str]]:
     """Run the project's program once a debugger is there; give it, and its debugger's port."""

@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -195,11 +197,7 @@ async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the
 ) -> None:
     path = tmp_path / "turns.py"
     path.write_text(TURNS, encoding="utf-8")
-    modules = Path(str(installation_values()["launchers"])) / "python" / "dapeer_debuggee"
-    launchers = modules.parents[1]
-    texts = {
-        each.relative_to(launchers).as_posix(): each.read_text() for each in modules.rglob("*.py")
-    }
+    texts = texts_of_modules()
     place = {"filename": str(path), "line": 8}
     spec = {"folder": str(tmp_path), "points": [
         {"id": 1, "file": str(path), "line": 8, "collect": ["half * 2 == i"], "max_hits": 3}
@@ -214,6 +212,62 @@ async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the
         while await process.stdout.readline() != b"left\n":
             pass
     assert cells(tmp_path) == [("True",)] * 3
+
+
+LOOKED_AT = """
+import json, pathlib, sys
+import debugpy
+
+debugpy.listen(("127.0.0.1", 0), in_process_debug_adapter=False)
+texts, folder = json.load(sys.stdin)
+known = {"__name__": "dapeer"}
+exec(texts["python/dapeer_debuggee/arriving.py"], known)
+
+def work():
+    done = 1
+    return done
+
+def collects(*points):
+    spec = json.dumps({"folder": folder, "points": points})
+    known["collect"](texts, spec, locals(), globals())
+    written = rows()
+    work()
+    return rows() != written
+
+def rows():
+    return [each.read_bytes() for each in pathlib.Path(folder).glob("*.rows")]
+
+def ours():
+    return {each for each in sys.modules if each.startswith("dapeer_debuggee")}
+
+known["look"](texts, "{}")
+print(len(ours()))
+print(collects({"id": 1, "file": __file__, "line": work.__code__.co_firstlineno + 2, "collect": ["done"]}))
+before = ours()
+known["look"](texts, "{}")
+print(ours() == before)
+print(collects())
+print(len(ours()), flush=True)
+"""
+"""Says what a look leaves of our modules, and whether rows are written while there are points and afterwards."""
+
+
+def test_a_look_removes_only_what_it_brought_and_a_collector_is_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "looked_at.py"
+    path.write_text(LOOKED_AT, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-X", "frozen_modules=off", str(path)],
+        input=json.dumps([texts_of_modules(), str(tmp_path)]),
+        capture_output=True, text=True, timeout=LIMIT, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["0", "True", "True", "False", "0"]
+
+
+def texts_of_modules() -> dict[str, str]:
+    """Return the sources of the modules in a debuggee, by their paths."""
+    launchers = Path(str(installation_values()["launchers"]))
+    modules = (launchers / "python" / "dapeer_debuggee").rglob("*.py")
+    return {each.relative_to(launchers).as_posix(): each.read_text() for each in modules}
 
 
 MANY = """

@@ -58,6 +58,15 @@ d.run("orders.py", stop_on_entry=True)
         assert "Stopped" in await read(c, "dap_step_over")
 
 
+async def test_a_program_that_does_not_end_in_time_with_its_script_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dapeer.tools.script.SECONDS_TO_END_SESSIONS", 0.0)
+    async with client(ORDERS) as c:
+        answer = await read(c, "dap_script", code='d.run("orders.py", stop_on_entry=True)')
+    assert "(session 1 did not end in 0 seconds)" in answer
+
+
 async def test_an_error_of_a_tool_is_an_exception_with_its_two_sentences() -> None:
     code = 'try:\n    d.continue_()\nexcept ToolError as error:\n    print("caught:", error)\nd.evaluate(["1"])'
     async with client(ORDERS) as c:

@@ -176,7 +176,10 @@ async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[N
                         ended = await call.debugger.disconnect(session, terminate=None)
                     how = "ended" if ended else "detached from"
                     script.notes.append(f"{how} with the script: session {session.id}")
-                except (DapeerError, TimeoutError) as error:
+                except TimeoutError:
+                    limit = f"{SECONDS_TO_END_SESSIONS:g} seconds"
+                    script.notes.append(f"session {session.id} did not end in {limit}")
+                except DapeerError as error:
                     script.notes.append(f"session {session.id} could not be ended: {error}")
 
 

@@ -203,7 +203,9 @@ class Commands:
                 with anyio.fail_after(SECONDS_TO_END):
                     ended = await self._debugger.disconnect(session, terminate=None)
                 lines.append(f"{'Ended' if ended else 'Detached from'} session {session.id}.")
-            except (DapeerError, TimeoutError) as error:
+            except TimeoutError:
+                lines.append(f"Session {session.id} did not end in {SECONDS_TO_END:g} seconds.")
+            except DapeerError as error:
                 lines.append(f"Session {session.id} could not be ended: {error}")
         return lines
 

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import types
+from collections.abc import Collection
 from typing import Any
 
 PACKAGE = "dapeer_debuggee"
@@ -140,28 +141,30 @@ def look(texts: dict[str, str], question: str) -> CollectingAnswer:
     The `repr` of the result is the answer's JSON. `question` is JSON: `{}` asks who waits for what. With `id` of a
     thread or task, `number` of a frame in it (0: the innermost) and its `place` it asks for the frame's variables;
     with `path` as well, for the value of that expression there, which may run code of the program if `runs` is
-    true. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and removed, unless
-    pydevd is patched here. An error, such as of JSON that does not parse, is raised.
+    true. `texts` are the modules' sources by `python/PATH`: those that are not there yet are imported for this answer,
+    and removed, unless pydevd is patched here. An error, such as of JSON that does not parse, is raised.
     """
     finder: Any = Texts(texts, "")
+    there = set(sys.modules)
     sys.meta_path.append(finder)
     try:
         return CollectingAnswer(importlib.import_module(f"{PACKAGE}.stacks.waits").look(question))
     finally:
         sys.meta_path.remove(finder)
-        forget_unless_improved()
+        forget_unless_improved(there)
 
 
-def forget_unless_improved() -> None:
-    """Remove our modules from `sys.modules`, unless pydevd is patched here."""
+def forget_unless_improved(kept: Collection[str] = ()) -> None:
+    """Remove our modules from `sys.modules`, but for those in `kept`, unless pydevd is patched here."""
     if f"{PACKAGE}.improving" not in sys.modules:
-        forget()
+        forget(kept)
 
 
-def forget() -> None:
-    """Remove the modules of this package from `sys.modules`."""
+def forget(kept: Collection[str] = ()) -> None:
+    """Remove the modules of this package from `sys.modules`, but for those whose names are in `kept`."""
     for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
-        del sys.modules[name]
+        if name not in kept:
+            del sys.modules[name]
 
 
 def restore() -> None:
