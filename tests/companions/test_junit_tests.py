@@ -64,3 +64,9 @@ def test_where_there_is_no_such_test_all_are_listed() -> None:
             "CartTest::adds", "CartTest::cash", "CartTest::rows", "CartTest::pairs",
             "CartTest::Cards::adds", "CartTest::Cards::made", "Other::last",
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("parameters", ["final", "...", "int, []"])
+def test_parameters_that_are_no_java_are_left_out(parameters: str) -> None:
+    source = f"class CartTest {{ @Test void adds({parameters}) {{}} }}"
+    assert [each.path for each in read_tests(source)][-1] == ("CartTest", "adds")

@@ -89,9 +89,9 @@ class Inheritance:
     def _places(self, session: Session) -> list[Place]:
         """Return the places (path, line, column) of the breakpoints that a new program inherits, sorted.
 
-        They are breakpoints that stop or log, and those at which this client collects. Left out are those in
-        `self.breakpoints` (which the start's call gave, or which were set since the last start), and those in files
-        that the session's adapter does not debug.
+        `session` is the new program's; only its adapter counts. The breakpoints are those that stop or log, and
+        those at which this client collects. Left out are those in `self.breakpoints` (which the start's call
+        gave, or which were set since the last start), and those in files that the adapter does not debug.
         """
         debugger = self.debugger
         definition = debugger.definitions.get(session.adapter)

@@ -626,11 +626,13 @@ class Methods(Protocol):
         With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a
         call, with "write" where the variable, attribute or item is assigned. `scope` limits that to files and
         functions; without it all code but libraries counts. `every` records all such lines, and stops at none;
-        dap_collected returns them. `last` (with "write" alone) runs the program a second time, to say who wrote the
-        value last before this stop. The options say what is evaluated at the next stop (`evaluate`), how much of
+        dap_collected returns them. The options say what is evaluated at the next stop (`evaluate`), how much of
         the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`,
-        `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-        `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other
+        `timeout_ms`). The state is returned; its data has `until`, a list of sentences on the outcome, if there is
+        one. `last` (with "write" alone) leaves the session at its stop, and runs the program a second time, to say
+        who wrote the value last before this stop: no state is returned then, the data has `writes` (how often;
+        None: not known), `same` (whether the second run came to this stop) and `told` (the lines of the text). A
+        Python program mostly watches by itself; where a program cannot, as in other
         languages, watchpoints or conditions of the adapter are used, else single steps.
 
         This calls the tool `dap_run_until` of the server, and waits for its answer. An argument that is None is left out;
@@ -1197,8 +1199,9 @@ class Methods(Protocol):
         """Give a variable a value.
 
         `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the
-        one shown); `value` is an expression of the program's language, whose code runs in the program, and may
-        run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
+        one shown). An adapter with `setExpression` also gets a path that it shows no variable for: Python may make
+        the variable then. `value` is an expression of the program's language, whose code runs in the program, and
+        may run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
         reading the path again tells), and `was` if the old value is known. Both values are shortened. A note says
         if the program has left the stop by the assignment. `session_id` is by default the client's session; the
         session becomes the client's default, unless it is of another program and no id is given.

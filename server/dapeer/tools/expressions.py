@@ -185,16 +185,18 @@ async def dap_set_variable(
     """Give a variable a value.
 
     `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the
-    one shown); `value` is an expression of the program's language, whose code runs in the program, and may
-    run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
+    one shown). An adapter with `setExpression` also gets a path that it shows no variable for: Python may make
+    the variable then. `value` is an expression of the program's language, whose code runs in the program, and
+    may run twice. The data has `path`, `value` as it is then (`value` as given where neither the adapter nor
     reading the path again tells), and `was` if the old value is known. Both values are shortened. A note says
     if the program has left the stop by the assignment. `session_id` is by default the client's session; the
     session becomes the client's default, unless it is of another program and no id is given.
 
     Raises:
-        ArgumentError: There is no such variable or frame, the path cannot be read, or `value` is empty.
+        ArgumentError: There is no such frame; the adapter lacks `setExpression`, and the path cannot be read or
+            names no variable; or the adapter assigns by a statement, as debugpy does, and `value` is empty.
         StaleReference: `frame_id` belongs to an earlier stop.
-        RequestFailed: The adapter rejects the value, or the variable still has the old one.
+        RequestFailed: The adapter rejects the path or the value, or the variable still has the old one.
         Unsupported: The adapter cannot assign.
         NotStopped: The session is not stopped.
         DapeerError: There is no such session, or the adapter rejects a request, does not answer, or ends.

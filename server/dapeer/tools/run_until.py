@@ -79,11 +79,13 @@ async def dap_run_until(
     With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a
     call, with "write" where the variable, attribute or item is assigned. `scope` limits that to files and
     functions; without it all code but libraries counts. `every` records all such lines, and stops at none;
-    dap_collected returns them. `last` (with "write" alone) runs the program a second time, to say who wrote the
-    value last before this stop. The options say what is evaluated at the next stop (`evaluate`), how much of
+    dap_collected returns them. The options say what is evaluated at the next stop (`evaluate`), how much of
     the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`,
-    `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-    `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other
+    `timeout_ms`). The state is returned; its data has `until`, a list of sentences on the outcome, if there is
+    one. `last` (with "write" alone) leaves the session at its stop, and runs the program a second time, to say
+    who wrote the value last before this stop: no state is returned then, the data has `writes` (how often;
+    None: not known), `same` (whether the second run came to this stop) and `told` (the lines of the text). A
+    Python program mostly watches by itself; where a program cannot, as in other
     languages, watchpoints or conditions of the adapter are used, else single steps.
 
     Raises:

@@ -594,7 +594,8 @@ def is_returned(name: str) -> bool:
 def shorten_snapshot(view: Snapshot) -> Snapshot:
     """Return a short form of a stopped program's snapshot: location, current line, changes and events.
 
-    Stack and locals are left out, with the notes on them, except unchanged values that functions returned. `view` is not changed; it is
+    Stack and locals are left out, except unchanged values that functions returned, and so are the notes on
+    where to read more of them; other notes, such as why there are no locals, stay. `view` is not changed; it is
     returned itself if the program is not stopped.
     """
     if view["state"] != "stopped":

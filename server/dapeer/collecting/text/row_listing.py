@@ -555,11 +555,13 @@ def _changed(found: ShownColumns) -> list[int]:
 def _groups(
     table: Table, names: Sequence[str], selection: RowSelection, *, calls: bool, process: int
 ) -> Iterator[str]:
-    """Yield a summary of the rows of each thread, task, caller or process, as `selection.by` says.
+    """Yield lines on the rows of each thread, task, caller or process, as `selection.by` says.
 
-    All rows of `table` are summarized: the caller has applied the range and the filter of `selection`, whose `by` is one of these four.
-    `names` are those of the columns, `process` is the number of the process of all rows. With `calls` the rows are calls, and each group is
-    shown as a tree. At most `MAX_GROUPS` are shown, in the order in which they come; a last line counts the others.
+    A group has a line with its name and how many rows it has, then indented ones that sum them up; with
+    `calls` the rows are calls, and these are a tree. All rows of `table` are summarized: the caller has applied
+    the range and the filter of `selection`, whose `by` is one of these four. `names` are those of the columns,
+    `process` is the number of the process of all rows. At most `MAX_GROUPS` groups are shown, in the order in
+    which they come; a last line counts the others.
     """
     key = {
         "thread": table.threads,

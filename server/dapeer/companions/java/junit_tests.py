@@ -124,7 +124,8 @@ class _TypeResolver:
         for each in filter(str.strip, text.split(",")):
             kind, rows = re.subn(r"\[\s*\]|\.\.\.", " ", each)
             words = [word for word in kind.split() if word != "final"]
-            yield self._qualified_name(words[0], outer_class) + "[]" * rows
+            if words:  # what is no Java may have none
+                yield self._qualified_name(words[0], outer_class) + "[]" * rows
 
     def _qualified_name(self, name: str, outer_class: str) -> str:
         """Return the qualified name of the type that is written as `name` in `outer_class` (`Outer$Inner`).

@@ -197,8 +197,7 @@ def find_the_newest(patch: Any) -> None:
     function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: debugpy lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(WAITS)
@@ -248,7 +247,7 @@ def report_ends(patch: Any) -> None:
     function when it is applied, and its `undo` puts back what was replaced here.
 
     Raises:
-        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: debugpy lacks what is to be replaced; `Row.apply` catches this.
     """
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()
@@ -365,7 +364,7 @@ def try_again(patch: Any) -> None:
     what was replaced by it.
 
     Raises:
-        Misfit: debugpy lacks what is to be replaced; `Row.apply` handles that.
+        Misfit, ImportError, AttributeError: debugpy lacks what is to be replaced; `Row.apply` catches this.
     """
     servers: Any = importlib.import_module(SERVERS)
     injectors: list[Any] = []

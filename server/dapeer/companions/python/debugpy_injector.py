@@ -154,7 +154,7 @@ def inject_alone(patch: Any) -> None:
     applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd lacks what is to be replaced; `Row.apply` handles that.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(RUN)

@@ -163,7 +163,7 @@ def take_over(patch: Any) -> None:
     function when it is applied, and its `undo` puts back what was replaced here.
 
     Raises:
-        Misfit: A function of debugpy's that is replaced is not as the patch needs it; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: debugpy lacks what is to be replaced; `Row.apply` catches this.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy

@@ -153,7 +153,7 @@ def serve_children_only(patch: Any) -> None:
     `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: debugpy lacks the class of a function that is replaced; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: debugpy lacks what is to be replaced; `Row.apply` catches this.
     """
     refusal = "This port serves only child processes of the program"
 

@@ -218,14 +218,16 @@ def row_of_failures(
     patching: Any,
     causes: Sequence[tuple[BaseException, BaseException]],
 ) -> Any:
-    """Register the row by which a failure is shown when unittest reports it, and return it.
+    """Register the row that has the debugger stop at failures which unittest reports, and return it.
 
-    The row is not applied here.
+    The stop is where the exception was raised, if the debugger stops at uncaught ones; what unittest reports
+    stays the same. The row is not applied here.
 
     Args:
         patching: The module `patching`.
-        causes: Pairs of an exception of unittest's own, and the one of the program that is shown instead. They
-            are read at each failure, so that later pairs count, too.
+        causes: Pairs of an exception of unittest's own, and the one of the program that the debugger gets in its
+            place; a failure of no pair is shown as it is. They are read at each failure, so that later pairs
+            count, too.
     """
     # The last argument of each is the exception, or None.
     adds = {

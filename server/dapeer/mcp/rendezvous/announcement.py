@@ -174,12 +174,13 @@ def socket_name(path: Path) -> Generator[str]:
 
 @contextmanager
 def sweep_leftovers(folder: Path) -> Generator[None]:
-    """Remove what killed servers have left in a folder, then run the body while nobody else removes.
+    """Remove what killed servers have left in a folder, then run the body while nobody else sweeps it.
 
     So nobody removes a socket that the body binds before it listens, or a token that it writes before it is
-    locked. What is removed are the user's own sockets, announcements and tokens of processes that have ended.
-    Where another process sweeps, or runs its body, just now, this one does not sweep; it blocks until the end
-    of the other's sweep. On a system without `fcntl` nothing is removed or locked.
+    locked. An announcement is not protected: who connects to it removes it if nobody listens there. What is
+    swept are the user's own sockets, announcements and tokens of processes that have ended. Where another
+    process sweeps, or runs its body, just now, this one does not sweep; it blocks until the end of the other's
+    sweep. On a system without `fcntl` nothing is removed or locked.
 
     Raises:
         OSError: The folder cannot be opened or locked.
@@ -220,8 +221,9 @@ def _sweep(folder: Path) -> None:
     """Remove from a folder the user's own sockets, announcements and tokens of processes that have ended.
 
     Only files named `*.sock`, `*.json` and `token-NUMBER…` are looked at, directly in `folder`; sockets and
-    announced addresses are connected to. A socket that is too busy to answer, and what cannot be removed, stays. No
-    `OSError` of a file is raised.
+    announced addresses are connected to. A socket that is too busy to answer, and what cannot be removed,
+    stays. A `HOST:PORT` that does not answer in time, for which this waits, counts as that of an ended process.
+    No `OSError` of a file is raised.
     """
     # A socket first: an announcement is of one that is there.
     for pattern, left in (

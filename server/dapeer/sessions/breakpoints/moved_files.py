@@ -154,13 +154,15 @@ OF_JS_DEBUG = {
 
 
 def moved_folders(program: str, project: Path) -> Mapping[str, str]:
-    """Return folders that a program's source maps name and this machine lacks, each with its folder here.
+    """Return folders that a program's source maps name and that were moved, each with its folder here.
 
     `program` is the path of the JavaScript file; its own source map and those beside it are read, at most
-    `MAX_MAPS`. Sources in `node_modules`, URLs, and sources that exist where the map says are passed over. A
-    folder's place here is looked for from the program's folder up to `project` (only in `project` for a program
-    outside), by ends of at least `MIN_COMMON_NAMES` names that the paths of their files have in common. A folder
-    of which several places fit, or none, is left out. The result is empty if the program's file does not exist.
+    `MAX_MAPS`. Sources in `node_modules`, URLs, and sources that exist where the map says are passed over. So a
+    folder is one of missing sources, but may exist itself; it is written as in the map, perhaps relative. Its
+    place here is looked for from the program's folder up to `project` (only in `project` for a program
+    outside), by ends of at least `MIN_COMMON_NAMES` names that the paths of their files have in common. A
+    folder of which several places fit, or none, is left out. The result is empty if the program's file does not
+    exist.
     """
     found: dict[str, set[str]] = {}
     for source, path in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):

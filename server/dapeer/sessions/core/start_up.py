@@ -167,12 +167,12 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Send all breakpoints and exception filters, then `configurationDone`, if the adapter supports it.
 
     In a program that was attached to, except one that waits for its debugger, the definition's `attached`
-    expression is evaluated before, which runs code of the program. Breakpoints on lines are sent for the
-    files that the session accepts. Function breakpoints and collection points are sent as well, as far as
-    the adapter takes them; collection points are not if the program is to stop at its entry, where they are
-    sent then. If the first child is what is debugged, neither breakpoints on lines nor collection points
-    are sent. None of these requests prevents the start when the adapter rejects it. The response to
-    `configurationDone` may take the seconds `timeouts.launch` of the definition.
+    expression is evaluated before, which runs code of the program. Breakpoints on lines, also those that
+    collect, are sent for the files that the session accepts. Function breakpoints, and the functions at which
+    to collect, are sent as far as the adapter takes them; the latter are left to the caller, for the stop at the
+    entry, if the plan's `begins_stopped` is true. If the first child is what is debugged, nothing on lines and
+    nothing that collects is sent. None of these requests prevents the start when the adapter rejects it. The
+    response to `configurationDone` may take the seconds `timeouts.launch` of the definition.
 
     Raises:
         ArgumentError: The plan wants an exception filter that the adapter does not have; no breakpoint was

@@ -54,8 +54,7 @@ def hide_files(patch: patching.Row) -> None:
     was replaced here.
 
     Raises:
-        Misfit: The function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
 
@@ -98,7 +97,7 @@ def say_nothing(patch: Any) -> None:
     applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: What is set or replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     patch.set(WARNINGS, All())
 

@@ -258,8 +258,9 @@ class Rows:
     def count_lost_row(self) -> None:
         """Count a row that could not be made or written, and write the count into the header.
 
-        Without a file of rows, the count is written into the `.lost` file instead, if there is one: for each of the first
-        `REPORTED_AFTER_ROWS` lost rows, and then for each `REPORTED_AFTER_ROWS`th. An error of the system is ignored there.
+        Without a file of rows, the count becomes the modification time of the `.lost` file instead, if there is
+        one: at each of the first `REPORTED_AFTER_ROWS` lost rows, and then at each `REPORTED_AFTER_ROWS`th. An
+        error of the system is ignored there.
         """
         with self._lock:
             self.lost += 1

@@ -414,7 +414,7 @@ class TracingHooks:
         is applied; its `undo` puts back what was replaced.
 
         Raises:
-            Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
+            Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
         """
 
         @patch.replace(SET)

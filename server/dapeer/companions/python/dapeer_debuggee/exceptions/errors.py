@@ -143,7 +143,7 @@ def show_untraced(patch: Any) -> None:
     puts back what was replaced by it.
 
     Raises:
-        Misfit: What is to be replaced is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     last: list[int] = []
 

@@ -154,7 +154,7 @@ def replace_posix_spawn(patch: Any) -> None:
     pydevd's function, as without the patch. `patch` is `NATIVE`.
 
     Raises:
-        Misfit: What is to be replaced is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     swap = patch.guard(stand_in_for_spawn, nothing)
 

@@ -272,8 +272,7 @@ def begin_at_stops(patch: Any) -> None:
     for an exception. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts the functions back.
 
     Raises:
-        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(SUSPEND)
@@ -311,7 +310,8 @@ def show_what_leaves(patch: Any) -> None:
     not stop the thread again. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts back what was replaced.
 
     Raises:
-        Misfit: pydevd or Python lacks the class of a function that is to be replaced; `Row.apply` handles that.
+        Misfit, ImportError, AttributeError: pydevd or Python lacks what is to be replaced; `Row.apply` catches
+            this.
     """
     show = patch.guard(tracing.show, lambda: None)
 

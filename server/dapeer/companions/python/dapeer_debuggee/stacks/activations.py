@@ -98,7 +98,7 @@ def number_calls(patch: Any) -> None:
     puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(WAIT)

@@ -421,11 +421,12 @@ def locks_held(frames: list[Any], coroutines: dict[int, Any]) -> Iterator[tuple[
 def locks_held_in(frame: Any, coroutine: Any) -> Iterator[tuple[Any, str]]:
     """Yield the locks that the call of one frame holds, each with the place (text) where it was taken.
 
-    These are locks, semaphores and conditions (as their lock) of known libraries, taken by `with`, by
-    `acquire`, or by a `contextlib` generator behind a `with`. The place is `FILE:LINE`, perhaps with plain
-    arguments of the call that gave the lock. `coroutine` is the suspended coroutine or generator of the
-    frame, or None: from it the objects of the `with` items are taken, if their number fits. Any other lock is left
-    out if its expression cannot be read, or if it is not sure that the call still holds it.
+    These are locks, semaphores and conditions (as their lock) of known libraries, taken by `with` or by
+    `acquire`. The place is `FILE:LINE`, perhaps with plain arguments of the call that gave the lock.
+    `coroutine` is the suspended coroutine or generator of the frame, or None: from it the objects of the `with`
+    items are taken, if their number fits. Only then are the locks found that a `contextlib` generator behind a
+    `with` has taken, with their places in the generator. Any other lock is left out if its expression cannot
+    be read, or if it is not sure that the call still holds it.
     """
     file = os.path.basename(frame.f_code.co_filename)
     inside, acquired = locks_taken(frame)

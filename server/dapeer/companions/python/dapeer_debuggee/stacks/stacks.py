@@ -129,8 +129,8 @@ def describe_few(patch: Any) -> None:
     function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd numbers frames in another way, or lacks the class of its function; `Row.apply` reports that
-            as a failure.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced or numbers frames in another way; `Row.apply` catches
+            this.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     ids: Any = importlib.import_module("_pydevd_bundle._debug_adapter.pydevd_base_schema")
@@ -251,7 +251,7 @@ def name_threads(patch: Any) -> None:
     when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd lacks the class of the replaced function; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     lists: Any = importlib.import_module(JSON)
 
@@ -293,7 +293,7 @@ def report_versions(patch: Any) -> None:
     this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(TRACK)
@@ -374,7 +374,7 @@ def follow_tasks(patch: Any) -> None:
     replaced by it.
 
     Raises:
-        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     lists: Any = importlib.import_module(LISTS)
 

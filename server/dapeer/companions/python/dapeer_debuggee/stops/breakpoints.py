@@ -175,8 +175,7 @@ def report_at_stops(patch: Any) -> None:
     change that.
 
     Raises:
-        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(SUSPENDED)
@@ -198,8 +197,7 @@ def report_at_end(patch: Any) -> None:
     calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(DISPOSE)
@@ -236,7 +234,7 @@ def know_functions_by_name(patch: Any) -> None:
     calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd's function cannot be replaced; `Row.apply` reports that as a failure.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(SET_FUNCTIONS)
@@ -268,7 +266,7 @@ def know_by_path(patch: Any) -> None:
     replaced by it.
 
     Raises:
-        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     library = importlib.import_module("pydevd").LIB_FILE
 
@@ -329,7 +327,7 @@ def trace_what_waits(patch: Any) -> None:
     it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: What is replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     if sys.version_info < (3, 12):
         return
@@ -494,7 +492,7 @@ def know_by_ends(patch: Any) -> None:
     this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     files: Any = importlib.import_module("pydevd_file_utils")
 
@@ -678,8 +676,7 @@ def know_templates(patch: Any) -> None:
     back what was replaced here.
 
     Raises:
-        Misfit: The function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(ADD)

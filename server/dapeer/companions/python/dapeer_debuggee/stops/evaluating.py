@@ -139,8 +139,7 @@ def limit_evaluations(patch: Any) -> None:
     `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced here.
 
     Raises:
-        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
 
@@ -335,8 +334,7 @@ def add_printed(patch: Any) -> None:
     puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(ANSWER)
@@ -383,7 +381,7 @@ def complete_names(patch: Any) -> None:
     calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: What is to be replaced in pydevd is not as the row states; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     tips: Any = importlib.import_module(TIPS)
 

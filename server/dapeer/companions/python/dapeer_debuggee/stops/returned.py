@@ -46,7 +46,7 @@ def forget_returned(patch: Any) -> None:
     back what was replaced by it.
 
     Raises:
-        Misfit: What is replaced in pydevd is not as the patch needs it; `Row.apply` catches this.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 

@@ -43,7 +43,7 @@ def report_the_latest_stop(patch: Any) -> None:
     applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: pydevd lacks the class of a function that is to be replaced; `Row.apply` handles that.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""

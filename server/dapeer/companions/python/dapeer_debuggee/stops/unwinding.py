@@ -659,7 +659,7 @@ def follow_exceptions(patch: Any) -> None:
     replaced by it.
 
     Raises:
-        Misfit: pydevd lacks the class of a function that is to be replaced; `Row.apply` handles that.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
     pydevd: Any = importlib.import_module("pydevd")
     monitor = Monitor(patch) if pydevd.PYDEVD_USE_SYS_MONITORING else None

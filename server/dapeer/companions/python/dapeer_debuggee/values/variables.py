@@ -360,11 +360,12 @@ def show_tables(patch: Any) -> None:
     """Patch pydevd so that pandas tables are shown by this package, not by its own plug-in.
 
     For the clipboard they are still shown by pydevd. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced here.
+    function when it is applied, after it has checked pydevd's function, and its `undo` puts back what was
+    replaced here.
 
     Raises:
-        Misfit: The function of pydevd's that is replaced is not as the patch needs it; `Row.apply` catches
-            this.
+        ImportError: pydevd lacks the module of the function; `Row.apply` catches this.
+        AttributeError: pydevd lacks the function; `Row.apply` catches this, too.
     """
 
     @patch.replace(PROVIDED)
@@ -401,7 +402,7 @@ def open_objects(patch: Any) -> None:
     by it.
 
     Raises:
-        Misfit: pydevd's function cannot be replaced; `Row.apply` reports that as a failure.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(ATTRIBUTES)
@@ -592,7 +593,7 @@ def list_frames(patch: Any) -> None:
     calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
-        Misfit: A function of pydevd's cannot be replaced; `Row.apply` reports that as a failure.
+        Misfit, ImportError, AttributeError: pydevd lacks what is to be replaced; `Row.apply` catches this.
     """
 
     @patch.replace(GROUP)
