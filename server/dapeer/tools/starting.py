@@ -600,7 +600,7 @@ async def _prepare(
     if (arguments.is_repeated or arguments.processes > 1) and not start.launched:
         given = "repeat" if arguments.is_repeated else "processes"
         raise ArgumentError(
-            f"`{given}` is for a program that dap_run starts.", f"Leave `{given}` out."
+            f"Only a program that dap_run starts can have `{given}`.", f"Leave `{given}` out."
         )
     _check_secret_input(call, arguments.stdin, start.folder)
     around = _folders_named(request, start.folder, debugger.project)
